@@ -1,0 +1,258 @@
+//! Bytes of a file become a [`Log`]: whole lines, their pieces, the format's adapter.
+
+use super::{Adapter, Continues, Detection, Format, Line, Piece, detect, pieces};
+use crate::model::{Context, Flags, Kind, Log, NoteKind, Record};
+
+/// A line longer than this is kept as a place and a length; its bytes are never held whole.
+pub const LINE_CAP: usize = 64 << 20;
+/// Bytes of an oversized line in which its type is searched.
+const OVERSIZE_HEAD: usize = 64 << 10;
+/// Lines after which a file without evidence is no transcript.
+const PATIENCE: usize = 200;
+
+/// A transcript as far as its bytes were fed.
+pub struct Transcript {
+    adapter: Option<Box<dyn Adapter>>,
+    log: Log,
+    detection: Option<Detection>,
+    forced: bool,
+    stem: String,
+    /// Lines seen before the format was known: offset and bytes.
+    early: Vec<(u64, Vec<u8>)>,
+    /// Bytes after the last newline.
+    partial: Vec<u8>,
+    /// Bytes of an oversized line that were dropped, beyond `partial`.
+    dropped: u64,
+    /// Offset of the next byte.
+    offset: u64,
+    /// Where the current line starts.
+    line_start: u64,
+    segment: u16,
+}
+
+impl Transcript {
+    /// An empty transcript. With `forced` the format is not searched for. `stem` is the file's name without ending.
+    pub fn new(forced: Option<Format>, stem: &str) -> Self {
+        let mut new = Self {
+            adapter: None,
+            log: Log::default(),
+            detection: None,
+            forced: forced.is_some(),
+            stem: stem.to_string(),
+            early: Vec::new(),
+            partial: Vec::new(),
+            dropped: 0,
+            offset: 0,
+            line_start: 0,
+            segment: 0,
+        };
+        if let Some(format) = forced {
+            new.adapter = Some(format.adapter(stem));
+            new.detection = Some(Detection { format, reasons: vec!["forced with --format".to_string()] });
+        }
+        new
+    }
+
+    /// Takes the next bytes of the file, in any chunking.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while let Some(newline) = memchr::memchr(b'\n', rest) {
+            let (line, tail) = rest.split_at(newline);
+            self.offset += newline as u64 + 1;
+            self.end_line(line);
+            self.line_start = self.offset;
+            rest = tail.get(1..).unwrap_or_default();
+        }
+        self.offset += rest.len() as u64;
+        let room = LINE_CAP.saturating_sub(self.partial.len());
+        let kept = rest.get(..room.min(rest.len())).unwrap_or_default();
+        self.partial.extend_from_slice(kept);
+        self.dropped += (rest.len() - kept.len()) as u64;
+    }
+
+    /// Takes the whole bytes of a file that this one continues, before its own second line.
+    /// `segment` numbers such files from 1.
+    pub fn feed_segment(&mut self, segment: u16, bytes: &[u8]) {
+        let Some(adapter) = &mut self.adapter else { return };
+        let mut offset = 0u64;
+        for (number, bytes) in (1u32..).zip(bytes.split(|b| *b == b'\n')) {
+            let place = Place { number, offset, segment };
+            take_line(adapter.as_mut(), &mut self.log, place, bytes);
+            offset += bytes.len() as u64 + 1;
+        }
+    }
+
+    /// Takes the unterminated last line as a whole one, if it is whole JSON; else notes it as torn.
+    /// For files that nobody writes any more.
+    pub fn finish(&mut self) {
+        let line = std::mem::take(&mut self.partial);
+        if line.iter().all(u8::is_ascii_whitespace) && self.dropped == 0 {
+            self.partial = line;
+            return;
+        }
+        let whole = self.dropped == 0 && matches!(pieces(&line).as_slice(), [Piece::Value { .. }]);
+        if whole {
+            self.end_line(&line);
+            self.line_start = self.offset;
+        } else {
+            self.log.note(
+                NoteKind::TornTail,
+                self.log.physical + 1,
+                format!("The last line ({} bytes) has no newline and is not whole.", line.len()),
+            );
+            self.partial = line;
+        }
+    }
+
+    fn end_line(&mut self, tail: &[u8]) {
+        let dropped = std::mem::take(&mut self.dropped);
+        let held = std::mem::take(&mut self.partial);
+        let line: std::borrow::Cow<'_, [u8]> =
+            if held.is_empty() { tail.into() } else { [held.as_slice(), tail].concat().into() };
+        if dropped > 0 || line.len() > LINE_CAP {
+            self.oversized(&line, dropped);
+            return;
+        }
+        if self.adapter.is_none() {
+            self.early.push((self.line_start, line.into_owned()));
+            self.try_detect();
+            return;
+        }
+        self.take(self.line_start, &line);
+    }
+
+    fn take(&mut self, offset: u64, line: &[u8]) {
+        self.log.physical += 1;
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        self.log.lines += 1;
+        let place = Place { number: self.log.physical, offset, segment: self.segment };
+        if let Some(adapter) = &mut self.adapter {
+            take_line(adapter.as_mut(), &mut self.log, place, line);
+        }
+    }
+
+    fn oversized(&mut self, line: &[u8], dropped: u64) {
+        self.log.physical += 1;
+        self.log.lines += 1;
+        self.log.damaged += 1;
+        let size = line.len() as u64 + dropped;
+        let head = line.get(..OVERSIZE_HEAD.min(line.len())).unwrap_or_default();
+        let mut record = Record::new(Kind::Opaque);
+        record.offset = self.line_start;
+        record.line = self.log.physical;
+        record.line_len = u32::try_from(size).unwrap_or(u32::MAX);
+        record.len = u32::try_from(head.len()).unwrap_or(u32::MAX);
+        record.flags = Flags::OVERSIZED;
+        self.log.push(record);
+        let text = format!("A line of {size} bytes is larger than cutline reads; it may hold a result.");
+        self.log.note(NoteKind::Damaged, self.log.physical, text);
+    }
+
+    fn try_detect(&mut self) {
+        if self.early.len() > PATIENCE {
+            return;
+        }
+        let lines: Vec<&[u8]> = self.early.iter().map(|(_, line)| line.as_slice()).collect();
+        let Some(detection) = detect(&lines) else { return };
+        self.adapter = Some(detection.format.adapter(&self.stem));
+        self.detection = Some(detection);
+        for (offset, line) in std::mem::take(&mut self.early) {
+            self.take(offset, &line);
+        }
+    }
+
+    /// What was read.
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// The format's adapter, once the format is known.
+    pub fn adapter(&self) -> Option<&dyn Adapter> {
+        self.adapter.as_deref()
+    }
+
+    /// The format with its reasons.
+    pub fn detection(&self) -> Option<&Detection> {
+        self.detection.as_ref()
+    }
+
+    /// True if enough was seen to say that this is no transcript.
+    pub fn hopeless(&self) -> bool {
+        self.adapter.is_none() && self.early.len() > PATIENCE
+    }
+
+    /// True if the format was given, not found.
+    pub fn is_forced(&self) -> bool {
+        self.forced
+    }
+
+    /// Bytes after the last newline: a line that is still being written, or a torn one.
+    pub fn partial(&self) -> &[u8] {
+        &self.partial
+    }
+
+    /// Bytes fed so far.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The file that must be fed with [`Transcript::feed_segment`] before anything else.
+    pub fn continues(&self) -> Option<Continues> {
+        self.adapter.as_ref()?.continues()
+    }
+
+    /// Brings the effective context up to date and gives it with the log.
+    pub fn context(&mut self) -> Option<(&mut Context, &Log)> {
+        let adapter = self.adapter.as_mut()?;
+        let context = adapter.context(&mut self.log);
+        Some((context, &self.log))
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    number: u32,
+    offset: u64,
+    segment: u16,
+}
+
+/// Feeds the pieces of one physical line to the adapter; what is no record is counted and noted.
+fn take_line(adapter: &mut dyn Adapter, log: &mut Log, place: Place, bytes: &[u8]) {
+    let Place { number, offset, segment } = place;
+    for piece in pieces(bytes) {
+        match piece {
+            Piece::Value { value, salvaged } if value.is_object() => {
+                if salvaged {
+                    log.note(
+                        NoteKind::Salvaged,
+                        number,
+                        "A whole record was recovered from this line; the agent itself does not see it.",
+                    );
+                }
+                adapter.line(&Line { number, offset, bytes, value, segment, salvaged }, log);
+            }
+            Piece::Value { value, .. } => {
+                let (at, len) = value.range();
+                damaged(log, place, bytes, (at as usize, len as usize), "the line is JSON but no object");
+            }
+            Piece::Gap(at, len) => damaged(log, place, bytes, (at, len), "a run of NUL bytes"),
+            Piece::Corrupt(at, len, reason) => damaged(log, place, bytes, (at, len), reason),
+        }
+    }
+}
+
+fn damaged(log: &mut Log, place: Place, bytes: &[u8], (at, len): (usize, usize), reason: &str) {
+    log.damaged += 1;
+    log.note(NoteKind::Damaged, place.number, format!("{len} bytes were not understood: {reason}."));
+    let clip = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let mut record = Record::new(Kind::Opaque);
+    record.offset = place.offset;
+    record.line = place.number;
+    record.segment = place.segment;
+    record.line_len = clip(bytes.len());
+    record.at = clip(at);
+    record.len = clip(len);
+    log.push(record);
+}
