@@ -1,4 +1,6 @@
 //! cutline: what an agent's transcript owes, how full its context is, and where it may be cut.
 
+pub mod cut;
 pub mod format;
+pub mod ledger;
 pub mod model;

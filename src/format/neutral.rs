@@ -147,8 +147,6 @@ impl Adapter for Neutral {
         match (kind, record.id) {
             (Kind::TaskStarted, Some(id)) => log.event(Event::TaskStarted { id, kind: TaskKind::Task, call: None }),
             (Kind::TaskEnded, Some(id)) => log.event(Event::TaskEnded { id, delivered: true }),
-            (Kind::Retry, Some(id)) => log.event(Event::RetryOpen(id)),
-            (Kind::RetrySettled, Some(id)) => log.event(Event::RetrySettled(id)),
             _ => {}
         }
     }

@@ -1,0 +1,1 @@
+//! Live identifiers: what later work refers to, taken by code from arguments and results of calls, never from prose.
