@@ -2,31 +2,10 @@ use super::{
     Blocker, Decision, Reason, ReasonKind, Relief, Rules, Verdict, legality::legal_ends, legality::why_illegal,
 };
 use crate::{
+    budget::Pressure,
     ledger::{CallState, Ledger, Obligation, ObligationKind, Remedy},
     model::{Kind, Sym},
 };
-
-/// How full the context is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Pressure {
-    /// Below the trigger.
-    Below,
-    /// At or over the trigger.
-    Pressed,
-    /// So full that the next step may not fit.
-    Critical,
-}
-
-impl Pressure {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Below => "below",
-            Self::Pressed => "pressed",
-            Self::Critical => "critical",
-        }
-    }
-}
 
 /// The wanted end of the span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +49,7 @@ pub struct Demand<'a> {
 /// none, pressed or critical.
 ///
 /// ```
-/// use cutline::{cut::{decide, Demand, Pressure, Rules, Target, Verdict}, format::notation, ledger::Ledger};
+/// use cutline::{budget::Pressure, cut::{decide, Demand, Rules, Target, Verdict}, format::notation, ledger::Ledger};
 ///
 /// let log = notation::parse("U A C1").unwrap();
 /// let ledger = Ledger::of(&log.log, &log.context, 3);

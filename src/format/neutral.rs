@@ -161,6 +161,10 @@ impl Adapter for Neutral {
         &mut self.context
     }
 
+    fn current(&self) -> &Context {
+        &self.context
+    }
+
     fn body(&self, line: &[u8], record: &Record) -> Body {
         let Ok(value) = Raw::prefix(line, record.at as usize) else {
             return Body::text(String::from_utf8_lossy(line));

@@ -365,6 +365,11 @@ impl Ledger {
         self.pending.iter().map(|at| *at as usize)
     }
 
+    /// True if the call or approval request at `position` is open.
+    pub fn is_pending(&self, position: usize) -> bool {
+        u32::try_from(position).is_ok_and(|at| self.pending.contains(&at))
+    }
+
     /// Resolutions and duplicates at or after `cut` whose call stands before it.
     pub fn orphaned_by(&self, cut: usize) -> Vec<usize> {
         let linked = self.entries.iter().enumerate().skip(cut).filter(|(_, entry)| {
