@@ -2,3 +2,4 @@
 
 pub mod format;
 pub mod model;
+pub mod source;
