@@ -38,7 +38,7 @@ impl ReadAt {
     }
 
     /// Keeps the next bytes, if they are kept in memory at all.
-    pub(super) fn push(&self, bytes: &[u8]) {
+    pub fn push(&self, bytes: &[u8]) {
         if let Place::Memory(kept) = &self.0 {
             kept.write().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         }

@@ -50,6 +50,18 @@ fn is_zero(value: &u16) -> bool {
 }
 
 impl ContextReport {
+    /// One line a record for people. Raw: show it safely.
+    pub fn lines(&self) -> Vec<String> {
+        let line = |record: &ContextRecord| {
+            let place = record.line.map_or_else(|| "in memory".to_string(), |line| format!("line {line}"));
+            let sent = if record.sent { "" } else { "  not sent" };
+            let id = record.id.as_deref().unwrap_or_default();
+            let tool = record.tool.as_deref().unwrap_or_default();
+            format!("{:>7}  {place:<11} {:<18} {:>8}  {tool} {id}{sent}", record.at, record.kind, record.tokens)
+        };
+        self.records.iter().map(line).collect()
+    }
+
     /// The first `upto` places of the context.
     pub fn of(session: &Session, upto: usize) -> Self {
         let records = (0..session.context().len().min(upto))

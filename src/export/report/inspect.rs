@@ -132,6 +132,66 @@ impl InspectReport {
     }
 }
 
+impl InspectReport {
+    /// The same for people, one fact a line. Raw: show it safely.
+    pub fn lines(&self) -> Vec<String> {
+        let (file, context, tokens) = (&self.file, &self.context, &self.tokens);
+        let or_dash = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_string());
+        let boundaries: Vec<String> = file.boundaries.iter().map(|b| b.line.to_string()).collect();
+        let measured = match tokens.measured {
+            Some(n) => format!(
+                "{n} measured at #{}, {} estimated since",
+                tokens.measured_at.unwrap_or(0),
+                tokens.estimated_later
+            ),
+            None => format!("{} estimated, nothing measured", tokens.used),
+        };
+        let mut lines = vec![
+            format!("file          {}", self.path),
+            format!("format        {} {}", self.format, self.generation.unwrap_or_default()),
+            format!("recognised    {}", self.format_reasons.join("; ")),
+            format!("version       {}", or_dash(&self.version)),
+            format!("session       {}", or_dash(&self.session)),
+            format!("model         {}", or_dash(&self.model)),
+            format!(
+                "in the file   {} lines, {} records, {} calls, {} results, {} open, {} orphans, {} duplicates, {} lanes",
+                file.lines,
+                file.records,
+                file.calls,
+                file.results,
+                file.open,
+                file.orphans,
+                file.duplicates,
+                file.lanes
+            ),
+            format!("boundaries    {}", if boundaries.is_empty() { "none".to_string() } else { boundaries.join(", ") }),
+            format!(
+                "in context    {} records, {} calls, {} open, {} carried, {} unread; {} records on dead branches",
+                context.records,
+                context.calls,
+                context.open,
+                context.carried,
+                context.unread,
+                context.dead_branch_records
+            ),
+            format!("tokens        {} of {} ({}): {measured}", tokens.used, tokens.window, tokens.window_basis),
+            format!("marks         trigger {}, critical {}, state {}", tokens.trigger, tokens.critical, tokens.state),
+            format!(
+                "not read      {} not understood, {} damaged, torn tail: {}",
+                file.not_understood,
+                file.damaged,
+                if file.torn_tail { "yes" } else { "no" }
+            ),
+        ];
+        lines.extend(self.capabilities.hides.iter().map(|hides| format!("hides         {hides}")));
+        lines.extend(self.notes.iter().map(|note| {
+            let line = note.line.map_or_else(|| "-".to_string(), |line| line.to_string());
+            format!("note          line {line}: {}: {}", note.kind, note.text)
+        }));
+        lines
+    }
+}
+
 fn file_counts(session: &Session) -> FileCounts {
     let (log, tally) = (session.log(), session.tally());
     let open = tally.open();

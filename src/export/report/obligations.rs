@@ -1,7 +1,7 @@
 use serde::Serialize;
 
 use crate::{
-    ledger::{CallState, Obligation, ObligationKind, Remedy, identify},
+    ledger::{CallState, Ledger, Obligation, ObligationKind, Remedy, identify},
     model::{Kind, Millis, rfc3339},
     plan::{Payload, Session},
 };
@@ -36,10 +36,13 @@ pub struct ObligationItem {
 
 impl ObligationsReport {
     /// What is owed at `now`; with `all` every call of the context with its state.
-    pub fn of(session: &Session, payload: &dyn Payload, now: Millis, all: bool) -> Self {
-        let mut obligations = session.obligations();
+    /// With `as_of`: as it was when the context held so many records.
+    pub fn of(session: &Session, payload: &dyn Payload, now: Millis, all: bool, as_of: Option<usize>) -> Self {
+        let then = as_of.map(|len| Ledger::of(session.log(), session.context(), len));
+        let ledger = then.as_ref().unwrap_or(session.ledger());
+        let mut obligations = ledger.obligations(|at| session.id_at(at));
         if all {
-            obligations.extend(closed_calls(session));
+            obligations.extend(closed_calls(session, ledger));
             obligations.sort_by_key(|obligation| obligation.at);
         }
         let items = obligations.iter().map(|o| ObligationItem::of(session, payload, now, o, None)).collect();
@@ -52,8 +55,7 @@ impl ObligationsReport {
     }
 }
 
-fn closed_calls(session: &Session) -> Vec<Obligation> {
-    let ledger = session.ledger();
+fn closed_calls(session: &Session, ledger: &Ledger) -> Vec<Obligation> {
     (0..ledger.len())
         .filter(|at| ledger.kind(*at) == Some(Kind::Call) && !ledger.is_pending(*at))
         .filter_map(|at| {
@@ -109,6 +111,14 @@ impl ObligationItem {
             out.push_str(part);
         }
         out
+    }
+
+    /// `call #6 Bash sleep 30 (toolu_01): in-flight for 4m12s, pending → wait or abandon`. Raw: show it safely.
+    pub fn sentence(&self) -> String {
+        let id = self.id.as_deref().map_or_else(String::new, |id| format!(" ({id})"));
+        let age = self.age_s.map_or_else(String::new, |age| format!(" for {}", crate::model::age(age)));
+        let reason = self.reason.map_or_else(String::new, |reason| format!(", {reason}"));
+        format!("{}{id}: {}{age}{reason} → {}", self.line(), self.state, self.remedy)
     }
 
     /// The parts that a plain-text table shows.

@@ -77,9 +77,29 @@ impl PlanReport {
         })
     }
 
-    /// The blockers with their remedies, for refusals in text.
-    pub fn blockers(&self) -> &[ObligationItem] {
-        &self.blockers
+    /// The verdict in words: the decision, one line a blocker with its remedy, the figures. Raw: show it safely.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!("{}  {}", self.verdict, self.because)];
+        if !self.blockers.is_empty() {
+            let n = self.blockers.len();
+            let are = if n == 1 { "thing stands" } else { "things stand" };
+            lines.push(format!("Cannot compact up to {}: {n} {are} in the way.", self.target));
+        }
+        lines.extend(self.blockers.iter().map(|blocker| format!("  {}", blocker.sentence())));
+        if let Some(relief) = &self.relief {
+            let [from, to] = relief.span;
+            lines.push(format!(
+                "Relief: {from}..{to} is closed and frees {} tokens (leaves {}).",
+                relief.frees, relief.after
+            ));
+        }
+        if let Some([from, to]) = self.span {
+            lines
+                .push(format!("Would compact {from}..{to}: {} → {} tokens ({}).", self.before, self.after, self.basis));
+        } else {
+            lines.push(format!("In use: {} tokens ({}).", self.before, self.basis));
+        }
+        lines
     }
 }
 
