@@ -32,7 +32,7 @@ impl ReadAt {
         Self(Place::File(path))
     }
 
-    /// Reads from what [`ReadAt::push`] keeps.
+    /// Reads from what came on standard input so far; see [`super::stdin::spawn`].
     pub fn memory() -> Self {
         Self(Place::Memory(Arc::default()))
     }
