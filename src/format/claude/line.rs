@@ -141,10 +141,11 @@ impl Claude {
         let first = log.next_id();
         let made = message.get("content").map(|content| self.assistant_blocks(line, content, *base, log));
         if !base.flags.has(Flags::REPEAT) && log.next_id() > first {
-            if (!local || api_error) && self.retrying.remove(&base.lane) {
-                if let Some(record) = log.records.get_mut(first as usize) {
-                    record.flags = record.flags.with(Flags::SETTLES_RETRY);
-                }
+            if (!local || api_error)
+                && self.retrying.remove(&base.lane)
+                && let Some(record) = log.records.get_mut(first as usize)
+            {
+                record.flags = record.flags.with(Flags::SETTLES_RETRY);
             }
             if !local && base.lane == LaneId::MAIN {
                 self.facts.model = model.map(std::borrow::Cow::into_owned).or(self.facts.model.take());

@@ -156,7 +156,7 @@ impl Live {
         }
         if rules.leaf == LeafRule::NewestTime {
             let newest = self.leaf.and_then(|leaf| tree.node(leaf)).map_or(Millis::NONE, |leaf| leaf.time);
-            if node.time < newest {
+            if self.leaf.is_some() && node.time <= newest {
                 return true;
             }
         } else if self.pin.is_some_and(|pin| pin.explicit) {
@@ -284,12 +284,14 @@ impl Live {
             let last = end >= self.chain.len();
             let nodes = self.chain.get(start..end).unwrap_or_default();
             let places = &self.places;
+            let forgotten = self.links.forgotten;
             let place = |id: NodeId| match places.get(id as usize) {
                 Some(place) if *place != OUT => match *place as usize {
                     place if place < start => Place::Before,
                     place if place < end => Place::Here,
                     _ => Place::After,
                 },
+                _ if id < forgotten => Place::Forgotten,
                 _ => Place::Nowhere,
             };
             let segment = Segment { tree, rules, log, nodes, last, settled: &self.settled, place: &place };

@@ -15,6 +15,8 @@ pub(super) enum Place {
     After,
     /// Not in the chain.
     Nowhere,
+    /// Before a boundary that does not keep it.
+    Forgotten,
 }
 
 /// A prompt, or a response with its results and what was injected beside them.
@@ -88,7 +90,8 @@ impl Segment<'_> {
         if self.settled.responses.contains(&response) {
             return Vec::new();
         }
-        self.tree.response(response).to_vec()
+        let lines = self.tree.response(response).iter().copied();
+        lines.filter(|line| (self.place)(*line) != Place::Forgotten).collect()
     }
 
     fn draft(&self) -> Draft {
@@ -149,24 +152,28 @@ impl Segment<'_> {
     }
 
     fn answer(&self, call: Sym) -> Answer {
-        let answers = self.tree.answers(call);
+        let all = self.tree.answers(call).iter();
+        let mut answers = all.filter(|(line, _)| (self.place)(*line) != Place::Forgotten);
         if self.rules.siblings {
             // The first result in file order wins, also across branches.
-            return match answers.first() {
+            return match answers.next() {
                 None => Answer::Open,
                 Some((line, id)) => match (self.place)(*line) {
                     Place::Here | Place::Nowhere => Answer::Record(*id),
                     Place::After => Answer::Late,
-                    Place::Before => Answer::Open,
+                    Place::Before | Place::Forgotten => Answer::Open,
                 },
             };
         }
-        let at = |wanted: Place| answers.iter().find(|(line, _)| (self.place)(*line) == wanted);
-        match (at(Place::Here), at(Place::After)) {
-            (Some((_, id)), _) => Answer::Record(*id),
-            (None, Some(_)) => Answer::Late,
-            (None, None) => Answer::Open,
+        let mut late = Answer::Open;
+        for (line, id) in answers {
+            match (self.place)(*line) {
+                Place::Here => return Answer::Record(*id),
+                Place::After => late = Answer::Late,
+                Place::Before | Place::Nowhere | Place::Forgotten => {}
+            }
         }
+        late
     }
 
     /// A message of nothing but thinking at the end is dropped.

@@ -87,7 +87,9 @@ pub(super) struct Tree {
     /// Response of a call in the main lane.
     call_of: FxHashMap<Sym, Sym>,
     pub(super) moves: Vec<Move>,
-    /// Kept records of the last boundary of the main lane.
+    /// The last boundary of the main lane; 0 if there is none.
+    pub(super) boundary: NodeId,
+    /// Kept records of that boundary.
     pub(super) kept: Vec<Kept>,
     /// Calls that a hook deferred.
     pub(super) deferred: FxHashSet<Sym>,
@@ -130,6 +132,9 @@ impl Tree {
         }
         for (call, record) in answers {
             self.results.entry(*call).or_default().push((id, *record));
+        }
+        if node.role == Role::Boundary {
+            self.boundary = id;
         }
         if candidate {
             self.moves.push(Move::Line(id));
@@ -185,6 +190,8 @@ pub(super) struct Links {
     redirect: Option<(NodeId, NodeId)>,
     /// Named by the boundary, but not in the file.
     pub(super) absent: Vec<u128>,
+    /// Lines before this one are forgotten unless they are in the chain: what a boundary keeps, it names.
+    pub(super) forgotten: NodeId,
 }
 
 impl Links {
@@ -195,16 +202,31 @@ impl Links {
         });
         match chosen {
             Some(Kept::List { anchor, uuids }) => Self::chain(tree, *anchor, uuids),
-            Some(Kept::Segment { anchor, head, tail }) => {
-                let mut links = Self::chain(tree, *anchor, &[*head]);
-                match tree.find(*tail) {
-                    Some(tail) => links.redirect = links.redirect.map(|(anchor, _)| (anchor, tail)),
-                    None => links.absent.push(*tail),
-                }
-                links
-            }
+            Some(Kept::Segment { anchor, head, tail }) => Self::segment(tree, *anchor, *head, *tail),
             None => Self::default(),
         }
+    }
+
+    /// The kept records are those from `tail` up to `head` by their own parents. If these do not lead there, nothing
+    /// is kept.
+    fn segment(tree: &Tree, anchor: u128, head: u128, tail: u128) -> Self {
+        let mut links = Self::chain(tree, anchor, &[head]);
+        let (Some(head), Some(tail_id)) = (tree.find(head), tree.find(tail)) else {
+            links.absent.extend(tree.find(tail).is_none().then_some(tail));
+            return Self { absent: links.absent, ..Self::default() };
+        };
+        let mut at = tail_id;
+        let mut steps = 0;
+        while at != head {
+            let parent = tree.node(at).and_then(|node| tree.find(node.parent));
+            let Some(parent) = parent.filter(|_| steps < tree.len()) else {
+                return Self { absent: links.absent, ..Self::default() };
+            };
+            steps += 1;
+            at = parent;
+        }
+        links.redirect = links.redirect.map(|(anchor, _)| (anchor, tail_id));
+        links
     }
 
     fn chain(tree: &Tree, anchor: u128, uuids: &[u128]) -> Self {
@@ -225,6 +247,7 @@ impl Links {
         }
         if above != anchor_id {
             links.redirect = Some((anchor_id, above));
+            links.forgotten = tree.boundary;
         }
         links
     }
@@ -298,7 +321,9 @@ pub(super) fn leaf(
             Move::Line(id) => Some(*id),
             Move::Again(_) | Move::Pin { .. } => None,
         });
-        return first.max_by_key(|id| tree.node(*id).map_or(Millis::NONE, |node| node.time));
+        // Of equal times the first wins (measured: a file without any time is resumed at its first line).
+        let time = |id: NodeId| tree.node(id).map_or(Millis::NONE, |node| node.time);
+        return first.reduce(|best, id| if time(id) > time(best) { id } else { best });
     }
     let chosen = match pin(tree, rules) {
         None => lines().next_back()?,
