@@ -59,8 +59,11 @@ impl Claude {
             role: if role == Role::Boundary && lane != LaneId::MAIN { Role::Notice } else { role },
             calls: !made.calls.is_empty(),
         };
-        self.live.arrived(&self.tree, &node);
-        self.tree.insert(node, &made.calls, &made.answers, true);
+        self.live.arrived(&self.tree, &node, true);
+        let id = self.tree.insert(node, &made.calls, &made.answers, true);
+        if let Some(behind) = env.text("logicalParentUuid").filter(|_| role == Role::Boundary) {
+            self.tree.behind.insert(id, uuid_key(&behind));
+        }
         if lane == LaneId::MAIN && role != Role::Link && log.next_id() > first {
             self.newest_main = Some(log.next_id() - 1);
         }
@@ -89,7 +92,7 @@ impl Claude {
             role: Role::Link,
             calls: false,
         };
-        self.live.arrived(&self.tree, &node);
+        self.live.arrived(&self.tree, &node, false);
         self.tree.insert(node, &[], &[], false);
     }
 

@@ -1,4 +1,4 @@
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     rules::{LeafRule, Rules},
@@ -20,7 +20,12 @@ pub(super) struct Live {
     /// Place of a node in the chain.
     places: Vec<u32>,
     leaf: Option<NodeId>,
-    pin: Option<Pin>,
+    /// The newest line that was followed.
+    newest: Option<NodeId>,
+    /// What pins the leaf, and where it stands in the moves.
+    pin: Option<(usize, Pin)>,
+    /// Pins whose line is not there yet: the runtime names leaves before it writes them.
+    pending: FxHashMap<u128, (usize, bool)>,
     /// A line that joins the chain at this place or later hangs on the pinned record. `None`: the pinned record is
     /// not in the chain, so only a whole look at the tree can tell.
     floor: Option<usize>,
@@ -34,6 +39,8 @@ pub(super) struct Live {
     rules: Option<Rules>,
     /// Uuids that were named before they stood in the file.
     awaited: FxHashSet<u128>,
+    /// Uuids that a pin named before they stood in the file.
+    named: FxHashSet<u128>,
     /// Newest time of a line whose parent is missing: what is not newer could become its bridge.
     bridged: Option<Millis>,
     noted: FxHashSet<(NodeId, NoteKind)>,
@@ -54,8 +61,12 @@ impl Live {
     }
 
     /// A line stands in the file now, with its parent's uuid.
-    pub(super) fn arrived(&mut self, tree: &Tree, node: &Node) {
-        if self.awaited.remove(&node.uuid) || (node.is_main() && self.bridged.is_some_and(|newest| node.time <= newest))
+    /// `candidate`: it can be a leaf.
+    pub(super) fn arrived(&mut self, tree: &Tree, node: &Node, candidate: bool) {
+        let pinned = !(candidate && node.is_main()) && self.named.contains(&node.uuid);
+        if pinned
+            || self.awaited.remove(&node.uuid)
+            || (node.is_main() && self.bridged.is_some_and(|newest| node.time <= newest))
         {
             self.stale = true;
         }
@@ -67,7 +78,7 @@ impl Live {
     /// A `last-prompt` names `target`.
     pub(super) fn pinned(&mut self, tree: &Tree, target: u128) {
         if tree.find(target).is_none() {
-            self.awaited.insert(target);
+            self.named.insert(target);
         }
     }
 
@@ -82,50 +93,67 @@ impl Live {
             self.stale = true;
         }
         self.places.resize(tree.len(), OUT);
-        let news = tree.moves.get(self.moves..).unwrap_or_default();
-        if !self.stale && news.is_empty() && !self.touched {
+        if !self.stale && self.moves >= tree.moves.len() && !self.touched {
             return &mut self.context;
         }
-        let plain = !self.stale && news.iter().all(|step| self.follow(tree, rules, log, *step));
-        self.moves = tree.moves.len();
+        let mut lines = self.touched;
         self.touched = false;
-        if plain {
+        while let Some(step) = tree.moves.get(self.moves).filter(|_| !self.stale) {
+            lines |= !matches!(step, Move::Pin { .. });
+            self.stale = !self.follow(tree, rules, log, *step);
+            self.moves += 1;
+        }
+        if self.stale {
+            self.moves = tree.moves.len();
+            self.rebuild(tree, rules, log);
+        } else if lines {
             self.context.truncate(self.tail.1);
             self.arrange(tree, rules, log);
-        } else {
-            self.rebuild(tree, rules, log);
         }
         &mut self.context
     }
 
     /// Follows one move; false if it is no plain append.
     fn follow(&mut self, tree: &Tree, rules: Rules, log: &Log, step: Move) -> bool {
+        let by_time = rules.leaf == LeafRule::NewestTime;
         match step {
-            Move::Again(_) => rules.leaf == LeafRule::NewestTime,
+            Move::Again(_) => by_time,
             Move::Pin { target, explicit } => {
-                rules.leaf == LeafRule::NewestTime || self.repin(tree, target, explicit, log)
+                // A leaf that is not in the file pins nothing, until it is.
+                let known = tree.find(target).filter(|id| tree.node(*id).is_some_and(Node::is_main));
+                let Some(id) = known.filter(|id| self.newest.is_some_and(|newest| *id <= newest)) else {
+                    self.pending.insert(target, (self.moves, explicit));
+                    return true;
+                };
+                by_time || self.repin(tree, self.moves, Pin { target: id, explicit }, log)
             }
-            Move::Line(id) => self.append(tree, rules, log, id),
+            Move::Line(id) => {
+                self.newest = Some(id);
+                if !self.append(tree, rules, log, id) {
+                    return false;
+                }
+                let waiting = tree.node(id).and_then(|node| self.pending.remove(&node.uuid));
+                match waiting.filter(|(at, _)| !by_time && self.pin.is_none_or(|(old, _)| *at > old)) {
+                    Some((at, explicit)) => self.repin(tree, at, Pin { target: id, explicit }, log),
+                    None => true,
+                }
+            }
         }
     }
 
-    fn repin(&mut self, tree: &Tree, target: u128, explicit: bool, log: &Log) -> bool {
-        // A leaf that is not in the file pins nothing.
-        let Some(target) = tree.find(target).filter(|id| tree.node(*id).is_some_and(Node::is_main)) else {
-            return true;
-        };
-        let Some(place) = self.place(target) else { return false };
-        let narrower = self.pin.is_none_or(|old| !old.explicit && self.floor.is_some_and(|floor| place >= floor));
-        if !narrower || (explicit && self.leaf != Some(target)) {
+    fn repin(&mut self, tree: &Tree, at: usize, pin: Pin, log: &Log) -> bool {
+        let Some(place) = self.place(pin.target) else { return false };
+        let narrower = self.pin.is_none_or(|(_, old)| !old.explicit && self.floor.is_some_and(|floor| place >= floor));
+        if !narrower || (pin.explicit && self.leaf != Some(pin.target)) {
             return false;
         }
-        self.set_pin(tree, Some(Pin { target, explicit }), log);
+        self.set_pin(tree, Some((at, pin)), log);
         true
     }
 
-    fn set_pin(&mut self, tree: &Tree, pin: Option<Pin>, log: &Log) {
+    fn set_pin(&mut self, tree: &Tree, pin: Option<(usize, Pin)>, log: &Log) {
         self.pin = pin;
-        let Some(pin) = pin else {
+        let Some((_, pin)) = pin else {
             self.floor = Some(0);
             return;
         };
@@ -159,7 +187,7 @@ impl Live {
             if self.leaf.is_some() && node.time <= newest {
                 return true;
             }
-        } else if self.pin.is_some_and(|pin| pin.explicit) {
+        } else if self.pin.is_some_and(|(_, pin)| pin.explicit) {
             return true;
         }
         let mut path = vec![id];
@@ -206,6 +234,9 @@ impl Live {
             self.set_place(id, place);
         }
         self.set_pin(tree, pin(tree, &rules), log);
+        self.newest = tree.newest_line();
+        self.wait_for_pins(tree);
+        self.note_swallowed(tree, log);
         self.tail = (0, 0);
         self.settled = Settled::default();
         let old = std::mem::take(&mut self.context);
@@ -253,6 +284,43 @@ impl Live {
             None => "Its parent is not in the file; the agent sees nothing before it.".to_string(),
         };
         self.note(tree, log, id, NoteKind::MissingParent, &text);
+    }
+
+    /// Pins after the current one whose line is not there yet.
+    fn wait_for_pins(&mut self, tree: &Tree) {
+        self.pending.clear();
+        let current = self.pin.map_or(0, |(at, _)| at);
+        for (at, step) in tree.moves.iter().enumerate().skip(current) {
+            match step {
+                Move::Pin { target, explicit } if tree.find(*target).is_none() => {
+                    self.pending.insert(*target, (at, *explicit));
+                }
+                Move::Line(id) if tree.node(*id).is_some_and(|node| node.role == Role::Boundary) => {
+                    self.pending.clear();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Calls that the boundary at the start of the chain dropped while they were open.
+    fn note_swallowed(&mut self, tree: &Tree, log: &mut Log) {
+        let Some(first) = self.chain.first().copied() else { return };
+        let Some(boundary) = tree.node(first).filter(|node| node.role == Role::Boundary) else { return };
+        if !self.noted.insert((first, NoteKind::Swallowed)) {
+            return;
+        }
+        for (call, line) in tree.swallowed(log, first) {
+            let kept = self.chain.iter().filter_map(|id| tree.node(*id)).any(|node| node.line == line);
+            if !kept {
+                let text = format!(
+                    "The compaction at line {} dropped the call {} while it was open.",
+                    boundary.line,
+                    log.syms.name(call)
+                );
+                log.note(NoteKind::Swallowed, line, text);
+            }
+        }
     }
 
     fn note_absent(&mut self, tree: &Tree, log: &mut Log) {

@@ -1,7 +1,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::rules::{LeafRule, Rules};
-use crate::model::{LaneId, Millis, RecordId, Sym};
+use crate::model::{Flags, Kind, LaneId, Log, Millis, RecordId, Sym};
 
 /// Index of a node, in file order.
 pub(super) type NodeId = u32;
@@ -89,6 +89,8 @@ pub(super) struct Tree {
     pub(super) moves: Vec<Move>,
     /// The last boundary of the main lane; 0 if there is none.
     pub(super) boundary: NodeId,
+    /// Where the history goes on behind a boundary, for people: no runtime follows it.
+    pub(super) behind: FxHashMap<NodeId, u128>,
     /// Kept records of that boundary.
     pub(super) kept: Vec<Kept>,
     /// Calls that a hook deferred.
@@ -109,11 +111,16 @@ impl Tree {
     }
 
     /// The newest line of the main lane.
-    pub(super) fn newest_main(&self) -> Option<&Node> {
+    pub(super) fn newest_line(&self) -> Option<NodeId> {
         self.moves.iter().rev().find_map(|step| match step {
-            Move::Line(id) => self.node(*id),
+            Move::Line(id) => Some(*id),
             Move::Again(_) | Move::Pin { .. } => None,
         })
+    }
+
+    /// The newest line of the main lane.
+    pub(super) fn newest_main(&self) -> Option<&Node> {
+        self.newest_line().and_then(|id| self.node(id))
     }
 
     /// Takes a new line. `answers`: calls that its records answer; `calls`: calls that it makes.
@@ -148,6 +155,29 @@ impl Tree {
 
     pub(super) fn answers(&self, call: Sym) -> &[(NodeId, RecordId)] {
         self.results.get(&call).map_or(&[], Vec::as_slice)
+    }
+
+    /// Calls without any result in the history that ends at the boundary `id`, with their lines.
+    pub(super) fn swallowed(&self, log: &Log, id: NodeId) -> Vec<(Sym, u32)> {
+        let behind = self.behind.get(&id).copied().or_else(|| self.node(id).map(|node| node.parent));
+        let mut next = behind.and_then(|uuid| self.find(uuid)).and_then(|id| self.node(id));
+        let mut responses = FxHashSet::default();
+        let mut steps = 0;
+        while let Some(node) = next.filter(|node| node.role != Role::Boundary && steps < self.len()) {
+            responses.extend(node.response.filter(|_| node.role == Role::Response));
+            next = self.find(node.parent).and_then(|id| self.node(id));
+            steps += 1;
+        }
+        let lines = responses.iter().flat_map(|response| self.response(*response)).filter_map(|id| self.node(*id));
+        let calls = lines.flat_map(|node| node.ids().map(move |id| (id, node.line)));
+        let mut open: Vec<(Sym, u32)> = calls
+            .filter_map(|(id, line)| Some((log.records.get(id as usize)?, line)))
+            .filter(|(record, _)| record.kind == Kind::Call && !record.flags.has(Flags::SERVER))
+            .filter_map(|(record, line)| Some((record.id?, line)))
+            .filter(|(call, _)| self.answers(*call).is_empty())
+            .collect();
+        open.sort_unstable_by_key(|(_, line)| *line);
+        open
     }
 
     /// Lines with calls of the batch that `id` belongs to or answers.
@@ -284,16 +314,16 @@ pub(super) struct Pin {
     pub(super) explicit: bool,
 }
 
-/// The last usable `last-prompt` after the last boundary.
-pub(super) fn pin(tree: &Tree, rules: &Rules) -> Option<Pin> {
+/// The last usable `last-prompt` after the last boundary, and where it stands in the moves.
+pub(super) fn pin(tree: &Tree, rules: &Rules) -> Option<(usize, Pin)> {
     if rules.leaf == LeafRule::NewestTime {
         return None;
     }
-    for step in tree.moves.iter().rev() {
+    for (at, step) in tree.moves.iter().enumerate().rev() {
         match step {
             Move::Pin { target, explicit } => {
                 if let Some(target) = tree.find(*target).filter(|id| tree.node(*id).is_some_and(Node::is_main)) {
-                    return Some(Pin { target, explicit: *explicit });
+                    return Some((at, Pin { target, explicit: *explicit }));
                 }
             }
             Move::Line(id) if tree.node(*id).is_some_and(|node| node.role == Role::Boundary) => return None,
@@ -325,7 +355,7 @@ pub(super) fn leaf(
         let time = |id: NodeId| tree.node(id).map_or(Millis::NONE, |node| node.time);
         return first.reduce(|best, id| if time(id) > time(best) { id } else { best });
     }
-    let chosen = match pin(tree, rules) {
+    let chosen = match pin(tree, rules).map(|(_, pin)| pin) {
         None => lines().next_back()?,
         Some(Pin { target, explicit: true }) => target,
         Some(Pin { target, .. }) => {
