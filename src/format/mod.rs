@@ -162,6 +162,9 @@ pub trait Adapter: Send {
     /// Events may be added to `log` at records that only the context's order explains.
     fn context(&mut self, log: &mut Log) -> &mut Context;
 
+    /// The effective context as of the last [`Adapter::context`].
+    fn current(&self) -> &Context;
+
     /// Decodes one record of `line` (the physical line without newline) for people.
     fn body(&self, line: &[u8], record: &Record) -> Body;
 

@@ -147,8 +147,6 @@ impl Adapter for Neutral {
         match (kind, record.id) {
             (Kind::TaskStarted, Some(id)) => log.event(Event::TaskStarted { id, kind: TaskKind::Task, call: None }),
             (Kind::TaskEnded, Some(id)) => log.event(Event::TaskEnded { id, delivered: true }),
-            (Kind::Retry, Some(id)) => log.event(Event::RetryOpen(id)),
-            (Kind::RetrySettled, Some(id)) => log.event(Event::RetrySettled(id)),
             _ => {}
         }
     }
@@ -161,6 +159,10 @@ impl Adapter for Neutral {
         }
         self.taken = log.next_id();
         &mut self.context
+    }
+
+    fn current(&self) -> &Context {
+        &self.context
     }
 
     fn body(&self, line: &[u8], record: &Record) -> Body {

@@ -124,8 +124,6 @@ impl Reader {
                 self.log.event(Event::TaskStarted { id, kind: TaskKind::Task, call: None });
             }
             (Kind::TaskEnded, Some(id)) => self.log.event(Event::TaskEnded { id, delivered: true }),
-            (Kind::Retry, Some(id)) => self.log.event(Event::RetryOpen(id)),
-            (Kind::RetrySettled, Some(id)) => self.log.event(Event::RetrySettled(id)),
             _ => {}
         }
         Some(())

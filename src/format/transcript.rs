@@ -203,6 +203,11 @@ impl Transcript {
         self.adapter.as_ref()?.continues()
     }
 
+    /// The effective context as of the last [`Transcript::context`].
+    pub fn current(&self) -> Option<&Context> {
+        self.adapter.as_ref().map(|adapter| adapter.current())
+    }
+
     /// Brings the effective context up to date and gives it with the log.
     pub fn context(&mut self) -> Option<(&mut Context, &Log)> {
         let adapter = self.adapter.as_mut()?;

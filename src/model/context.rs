@@ -90,6 +90,15 @@ impl Context {
         self.kept = self.kept.min(position);
     }
 
+    /// Puts a record that stands on no line at `position`.
+    pub fn insert(&mut self, position: usize, record: Record) {
+        self.push_synthetic(record);
+        if let Some(slot) = self.slots.pop() {
+            self.slots.insert(position.min(self.slots.len()), slot);
+        }
+        self.kept = self.kept.min(position);
+    }
+
     /// How many leading places are the same as when [`Context::seen`] was called last.
     pub fn kept(&self) -> usize {
         self.kept.min(self.slots.len())

@@ -60,6 +60,11 @@ impl Live {
         Self { stale: true, ..Self::default() }
     }
 
+    /// The context as of the last update.
+    pub(super) fn context(&self) -> &Context {
+        &self.context
+    }
+
     /// A line stands in the file now, with its parent's uuid.
     /// `candidate`: it can be a leaf.
     pub(super) fn arrived(&mut self, tree: &Tree, node: &Node, candidate: bool) {

@@ -188,6 +188,10 @@ impl Adapter for Claude {
         self.live.update(&self.tree, rules, log)
     }
 
+    fn current(&self) -> &Context {
+        self.live.context()
+    }
+
     fn body(&self, line: &[u8], record: &Record) -> Body {
         body::decode(line, record)
     }

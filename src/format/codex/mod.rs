@@ -47,6 +47,10 @@ impl Adapter for Codex {
         &mut self.context
     }
 
+    fn current(&self) -> &Context {
+        &self.context
+    }
+
     fn body(&self, line: &[u8], _record: &Record) -> Body {
         Body::text(String::from_utf8_lossy(line))
     }

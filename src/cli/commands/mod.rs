@@ -1,0 +1,32 @@
+//! One file a group of subcommands.
+
+mod facts;
+mod plan;
+mod show;
+
+use std::process::ExitCode;
+
+use super::{
+    args::{Args, Command, Reading},
+    exit::Failure,
+    load::{Loaded, load},
+};
+use crate::budget::Limit;
+
+/// Runs what was asked for.
+pub(super) fn run(args: Args) -> ExitCode {
+    let (json, done) = match args.command {
+        Some(Command::Inspect(args)) => (args.input.json, facts::inspect(&args)),
+        Some(Command::Context(args)) => (args.input.json, facts::context(&args)),
+        Some(Command::Obligations(args)) => (args.input.json, facts::obligations(&args)),
+        Some(Command::Cuts(args)) => (args.input.json, facts::cuts(&args)),
+        Some(Command::Plan(args)) => (args.input.json, plan::plan(&args)),
+        Some(Command::Show(args)) => (false, show::show(&args)),
+        Some(Command::Demo(_)) | None => (false, Err(Failure::new(1, "todo", "not yet", ""))),
+    };
+    done.unwrap_or_else(|failure| failure.tell(json))
+}
+
+fn open(file: &std::path::Path, reading: &Reading, critical: Option<Limit>) -> Result<Loaded, Failure> {
+    load(file, reading.format, reading.settings(critical))
+}

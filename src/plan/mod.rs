@@ -1,0 +1,13 @@
+//! What would happen: one transcript at one moment with everything derived from it, and the plan of a compaction.
+//!
+//! Comes in: bytes (through [`Session::feed`]) and the operator's choices. Goes out: a [`Session`] that answers every
+//! question of screen, gate and report alike, and a [`Plan`] as a value.
+//! Must never: touch the disk, read a clock, or plan what `cut` forbids.
+
+mod abandon;
+mod request;
+mod session;
+
+pub use abandon::Abandonment;
+pub use request::{Plan, PlanError, Request, plan};
+pub use session::{Payload, Session, Shift};

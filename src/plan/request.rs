@@ -1,0 +1,169 @@
+use super::{Abandonment, Session, abandon::with_abandoned};
+use crate::{
+    budget::{Budget, Pressure},
+    cut::{Decision, Demand, Rules, Target, decide},
+    ledger::Ledger,
+    model::{Context, Kind},
+};
+
+/// What an operator or a script asks for.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Start of the span.
+    pub from: usize,
+    /// Wanted end; `None`: derived from the budget.
+    pub to: Option<usize>,
+    /// Allow a stale pair to stay whole around the summary.
+    pub bracketed: bool,
+    /// Fewest tokens to free; `None`: 2,000 or 5 % of the window.
+    pub min_progress: Option<u64>,
+    /// Overrides the state of the budget.
+    pub pressure: Option<Pressure>,
+    /// Calls to give up first.
+    pub abandon: Vec<Abandonment>,
+}
+
+/// A plan as a value: the decision with its figures. Positions are those of the session's context.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The decision.
+    pub decision: Decision,
+    /// Tokens in use now.
+    pub before: u64,
+    /// Tokens after the planned compaction; now, if none is planned.
+    pub after: u64,
+    /// Positions of the calls that are given up.
+    pub abandoned: Vec<usize>,
+}
+
+/// The request names something that is not there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// The format is not known.
+    #[error("This is not a transcript that cutline knows.")]
+    NotATranscript,
+    /// No open call has that id.
+    #[error("No open call has the id `{0}`; `cutline obligations` lists the open ones.")]
+    NoSuchCall(String),
+    /// Several open calls have that id.
+    #[error("{count} open calls have the id `{id}`; add @INSTANCE, its position.")]
+    Ambiguous {
+        /// The id.
+        id: String,
+        /// How many.
+        count: usize,
+    },
+    /// The span is not a part of the context.
+    #[error("The span {from}..{to} does not lie in the {len} records of the context.")]
+    OutOfRange {
+        /// Start.
+        from: usize,
+        /// End.
+        to: usize,
+        /// Records of the context.
+        len: usize,
+    },
+}
+
+/// Plans what `request` asks for.
+///
+/// # Errors
+/// [`PlanError`] if the request names a call or a span that is not there.
+pub fn plan(session: &Session, request: &Request) -> Result<Plan, PlanError> {
+    let budget = session.budget().ok_or(PlanError::NotATranscript)?;
+    let len = session.context().len();
+    let to = request.to.unwrap_or(len);
+    if request.from > len || to > len {
+        return Err(PlanError::OutOfRange { from: request.from, to, len });
+    }
+    let calls = request.abandon.iter().map(|wish| find_call(session, wish)).collect::<Result<Vec<_>, _>>()?;
+    if calls.is_empty() {
+        let decision = decided(session, session.ledger(), session.context(), budget, request, &[]);
+        return Ok(finish(budget, decision, Vec::new()));
+    }
+    let (context, put) = with_abandoned(session.context(), session.log(), session.ledger(), &calls);
+    let ledger = Ledger::of(session.log(), &context, context.len());
+    let budget = Budget::of(session.log(), &context, &session.facts(), session.settings());
+    let decision = decided(session, &ledger, &context, &budget, request, &put);
+    let mut plan = finish(&budget, decision, calls);
+    renumber(&mut plan.decision, &put);
+    Ok(plan)
+}
+
+fn finish(budget: &Budget, decision: Decision, abandoned: Vec<usize>) -> Plan {
+    let before = budget.used();
+    let after = decision.cut.map_or(before, |cut| budget.after_cut(decision.start, cut));
+    Plan { decision, before, after, abandoned }
+}
+
+fn decided(
+    session: &Session,
+    ledger: &Ledger,
+    context: &Context,
+    budget: &Budget,
+    request: &Request,
+    put: &[usize],
+) -> Decision {
+    let shifted = |position: usize| put.iter().fold(position, |at, inserted| at + usize::from(*inserted < at));
+    let log = session.log();
+    let prompts: Vec<usize> =
+        (0..context.len()).filter(|at| context.get(log, *at).is_some_and(crate::model::Record::is_prompt)).collect();
+    let start = shifted(request.from);
+    let target = match request.to {
+        Some(to) => Target::Explicit(shifted(to)),
+        None => Target::Derived(budget.target(start)),
+    };
+    // A wanted span is wanted: only a derived one asks whether the budget needs it.
+    let pressure = request.pressure.unwrap_or(match (budget.pressure(), request.to) {
+        (Pressure::Below, Some(_)) => Pressure::Pressed,
+        (pressure, _) => pressure,
+    });
+    decide(
+        ledger,
+        &Demand {
+            start,
+            target,
+            pressure,
+            min_progress: request.min_progress.unwrap_or(match request.to {
+                // A least gain is a soft wish: it applies only where the budget chose the target.
+                Some(_) => 0,
+                None => budget.min_progress(),
+            }),
+            frees: &|a, b| budget.frees(a, b),
+            prompts: &prompts,
+            ids: &|at| context.get(log, at).and_then(|record| record.id),
+            rules: Rules { strict: !request.bracketed, live: true },
+        },
+    )
+}
+
+/// Back to the positions of the context without the abandonments.
+fn renumber(decision: &mut Decision, put: &[usize]) {
+    let back = |position: usize| position - put.iter().filter(|inserted| **inserted < position).count();
+    decision.start = back(decision.start);
+    decision.target = back(decision.target);
+    decision.cut = decision.cut.map(back);
+    if let Some(relief) = &mut decision.relief {
+        relief.cut = back(relief.cut);
+    }
+    for blocker in &mut decision.blockers {
+        blocker.obligation.at = back(blocker.obligation.at);
+        blocker.reason.records.iter_mut().for_each(|at| *at = back(*at));
+    }
+}
+
+fn find_call(session: &Session, wish: &Abandonment) -> Result<usize, PlanError> {
+    let missing = || PlanError::NoSuchCall(wish.id.clone());
+    let sym = session.log().syms.find(&wish.id).ok_or_else(missing)?;
+    let open: Vec<usize> = session
+        .ledger()
+        .pending()
+        .filter(|at| session.ledger().kind(*at) == Some(Kind::Call) && session.id_at(*at) == Some(sym))
+        .filter(|at| wish.instance.is_none_or(|instance| instance == *at))
+        .collect();
+    match open.as_slice() {
+        [] => Err(missing()),
+        [one] => Ok(*one),
+        _ => Err(PlanError::Ambiguous { id: wish.id.clone(), count: open.len() }),
+    }
+}
