@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Fields of items that people may want to see beside the text.
-const FACTS: [&str; 8] = ["phase", "namespace", "status", "execution", "author", "recipient", "author_role", "id"];
+const FACTS: [&str; 7] = ["phase", "namespace", "status", "execution", "author", "recipient", "id"];
 
 /// Decodes the block of `record` in `line`.
 pub(super) fn decode(line: &[u8], record: &Record) -> Body {

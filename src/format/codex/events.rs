@@ -136,7 +136,10 @@ impl Codex {
                 self.turn_is_busy = true;
                 self.take(Step::Asked, log);
             }
-            "task_complete" | "turn_complete" | "turn_aborted" => self.reader.responses.end(),
+            "task_complete" | "turn_complete" | "turn_aborted" => {
+                self.reader.responses.end();
+                self.turn_is_busy = false;
+            }
             "token_count" => {
                 if self.head.is_interleaved() {
                     self.reader.responses.end();

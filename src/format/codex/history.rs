@@ -198,10 +198,12 @@ impl History {
     fn swallow(&mut self, next: &[Item], line: u32, log: &mut Log) {
         let mut lost: Vec<RecordId> = Vec::new();
         for (key, stack) in &mut self.open {
-            if next.iter().any(|item| item.role == Role::Call(*key)) {
+            // A call that a request has answered in memory is old news.
+            let is_fresh = |open: &Open| !open.swallowed && open.row >= self.asked;
+            if !stack.iter().any(is_fresh) || next.iter().any(|item| item.role == Role::Call(*key)) {
                 continue;
             }
-            for open in stack.iter_mut().filter(|open| !open.swallowed && open.row >= self.asked) {
+            for open in stack.iter_mut().filter(|open| is_fresh(open)) {
                 open.swallowed = true;
                 lost.push(open.record);
             }

@@ -288,7 +288,8 @@ fn call(fields: &Fields<'_>, class: u8, fixed: Option<&str>, log: &mut Log) -> D
     };
     let session = (class == FUNCTION).then(|| session(fields)).flatten();
     let deed = Deed::Call { call: key.id, tool, session: session.map(|id| log.syms.intern(&id)) };
-    Draft { role: Role::Call(key), tool: Some(tool), key: Some(key), deed, ..Draft::model(Kind::Call) }
+    let asks = Flags::NONE.with_if(Flags::ASKS_PERSON, named.as_deref() == Some("request_user_input"));
+    Draft { role: Role::Call(key), flags: asks, tool: Some(tool), key: Some(key), deed, ..Draft::model(Kind::Call) }
 }
 
 /// The session that a call writes to, as `session_id` in its arguments names it.

@@ -17,6 +17,8 @@ pub(super) struct Meter {
     window: Option<u64>,
     /// Newest figure that was measured, and whether a boundary or a rollback came since.
     measured: Option<(u64, bool)>,
+    /// The newest impossible figure, so that it is told once.
+    flagged: Option<u64>,
     /// The file of the bundle that is being read, and the newest one with a figure.
     segment: u16,
     told: Option<u16>,
@@ -53,8 +55,17 @@ impl Meter {
     }
 
     /// The newest measured figure.
-    pub(super) fn measured(&self) -> Option<u64> {
+    fn measured(&self) -> Option<u64> {
         self.measured.map(|(total, _)| total)
+    }
+
+    /// Tokens in use before a compaction that comes now. An estimate is only taken where nothing was measured since
+    /// the last one: 0.80 writes the estimate of what will be left *before* its `compacted` line.
+    pub(super) fn before(&self, log: &Log) -> Option<u64> {
+        match self.measured {
+            Some((total, false)) => Some(total),
+            _ => log.usage.last().map(|usage| usage.input),
+        }
     }
 
     /// Another file of the bundle begins.
@@ -155,8 +166,10 @@ impl Meter {
     }
 
     /// Figures that cannot be right are shown as such, never corrected in silence.
-    fn check(&self, total: u64, estimated: bool, line: &Line<'_>, log: &mut Log) {
-        if let Some(window) = self.window.filter(|window| total > *window) {
+    fn check(&mut self, total: u64, estimated: bool, line: &Line<'_>, log: &mut Log) {
+        if let Some(window) = self.window.filter(|window| total > *window)
+            && self.flagged.replace(total) != Some(total)
+        {
             let text = format!("{total} tokens in use are more than the window of {window}.");
             log.note(NoteKind::Figures, line.number, text);
         }

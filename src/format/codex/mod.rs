@@ -50,7 +50,7 @@ pub struct Codex {
     segment: u16,
     /// Steps of the files that this one continues, newest file first: their order is only known when all are read.
     parked: Vec<Vec<Step>>,
-    /// The current turn has something of a person or a model in it.
+    /// A turn runs and has something of a person or a model in it: a compaction now was not asked for by hand.
     turn_is_busy: bool,
     /// A line of the file itself was read.
     begun: bool,
@@ -177,7 +177,7 @@ impl Codex {
         let summary = Item { record, role, text: bytes, row: 0 };
         let items = history.map(|history| self.replacement(history, entry.time, line, log));
         if line.segment == 0 && !line.salvaged {
-            let (before, automatic) = (self.meter.measured(), self.turn_is_busy);
+            let (before, automatic) = (self.meter.before(log), self.turn_is_busy);
             log.boundaries.push(Boundary { line: line.number, before, automatic });
         }
         let length = |raw: Raw<'_>| raw.items().count();
