@@ -95,6 +95,7 @@ impl Transcript {
             self.end_line(&line);
             self.line_start = self.offset;
         } else {
+            self.log.lines += 1;
             self.log.note(
                 NoteKind::TornTail,
                 self.log.physical + 1,

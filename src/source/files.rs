@@ -16,7 +16,8 @@ impl Files {
     /// The first `end` bytes of the file with the rollout or thread id `id` that `path` continues, and from now on
     /// its payload as the next segment. Nothing if it is not found: the reader notes that.
     pub fn ancestor(&mut self, path: &Path, id: &str, end: u64) -> Vec<u8> {
-        let found: Option<PathBuf> = find_rollout(path, id);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let found: Option<PathBuf> = find_rollout(folder, id);
         let mut bytes = found.as_ref().and_then(|found| read_all(found).ok()).unwrap_or_default();
         bytes.truncate(usize::try_from(end).unwrap_or(usize::MAX));
         self.0.push(found.map_or_else(ReadAt::memory, ReadAt::file));

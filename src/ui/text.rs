@@ -122,6 +122,10 @@ pub(super) fn wrap(line: &str, width: usize) -> Vec<&str> {
         });
         match end {
             Some((at, _)) if at > 0 => {
+                // After the last space that fits, unless that would leave less than half a line.
+                let (full, _) = rest.split_at(at);
+                let space = full.rfind(' ').map_or(0, |space| space + 1);
+                let at = if space * 2 > at { space } else { at };
                 let (piece, tail) = rest.split_at(at);
                 pieces.push(piece);
                 rest = tail;

@@ -16,6 +16,11 @@ use crate::{
     ui::{State, update::feed::not_understood},
 };
 
+/// Seconds without a record after which the header says so.
+const QUIET: i64 = 10;
+/// Seconds without a record after which the session is called idle. The file is followed all the same.
+const IDLE: i64 = 600;
+
 pub(super) fn draw(state: &State, area: Rect, buf: &mut Buffer) {
     if area.height == 0 {
         return;
@@ -83,13 +88,17 @@ fn doubts(state: &State) -> Vec<Span<'static>> {
 
 fn liveness(state: &State) -> Vec<Span<'static>> {
     let theme = state.options.theme;
-    let dot = if state.options.symbols == Symbols::Unicode { "●" } else { "*" };
+    let (dot, ring) = if state.options.symbols == Symbols::Unicode { ("●", "○") } else { ("*", "o") };
     let quiet_for = state.session.log().newest_time().age_s(state.now);
     let (word, style): (String, Style) = match &state.news.status {
         _ if state.rebuild.is_some() => ("rereading".to_string(), theme.open()),
         None | Some(Status::Reading) => (reading(state), theme.quiet()),
         Some(Status::Waiting) => ("waiting for the file".to_string(), theme.open()),
-        Some(Status::Live) => (format!("{dot} LIVE"), theme.good()),
+        Some(Status::Live) => match quiet_for {
+            Some(s) if s >= IDLE => (format!("{ring} idle {}", age(s)), theme.quiet()),
+            Some(s) if s >= QUIET => (format!("{dot} LIVE quiet {}", age(s)), theme.good()),
+            _ => (format!("{dot} LIVE"), theme.good()),
+        },
         Some(Status::Torn { .. }) => ("torn last line".to_string(), theme.bad()),
         Some(Status::Rewriting) => ("being rewritten".to_string(), theme.open()),
         Some(Status::Gone) => ("file is gone".to_string(), theme.bad()),
@@ -99,11 +108,6 @@ fn liveness(state: &State) -> Vec<Span<'static>> {
         Some(_) => (String::new(), theme.quiet()),
     };
     let mut spans = vec![Span::styled(word, style)];
-    if let (Some(Status::Live), Some(s)) = (&state.news.status, quiet_for)
-        && s >= 10
-    {
-        spans.push(Span::styled(format!(" quiet {}", age(s)), theme.quiet()));
-    }
     if !state.following && state.len() > state.paused_at {
         let arrow = if state.options.symbols == Symbols::Unicode { "▼" } else { "v" };
         spans.push(Span::styled(format!("  {arrow} {} new", state.len() - state.paused_at), theme.open()));
