@@ -194,6 +194,7 @@ pub(super) struct Plan {
     pub(super) min_progress: Option<u64>,
     /// Decide as if the context were critical; with `=LIMIT`: where that begins.
     #[arg(long, value_name = "LIMIT", num_args = 0..=1, require_equals = true, conflicts_with = "pressed")]
+    #[expect(clippy::option_option, reason = "absent, the bare flag, and a limit are three things")]
     pub(super) critical: Option<Option<Limit>>,
     /// Decide as if the context were over the trigger.
     #[arg(long)]

@@ -117,29 +117,32 @@ pub struct Row {
     pub tokens: u64,
 }
 
-/// The row of the record at `position`. Reads its payload, and that of its call, once each.
-pub fn row(session: &Session, rails: &Rails, payload: &dyn Payload, position: usize, now: Millis) -> Option<Row> {
+/// The words of a record, from its payload. Raw text of the transcript.
+pub fn head_of(session: &Session, payload: &dyn Payload, position: usize) -> Option<String> {
+    let record = session.record(position)?;
+    let body = session.body(position, payload).unwrap_or_default();
+    let words = head(record.kind, &body);
+    Some(if words.is_empty() { session.name(record.tool).to_string() } else { words })
+}
+
+/// The row of the record at `position` with its words, as [`head_of`] gave them. Reads no payload.
+pub fn row(session: &Session, rails: &Rails, position: usize, head: String, now: Millis) -> Option<Row> {
     let record = session.record(position)?;
     let ledger = session.ledger();
-    let body = session.body(position, payload).unwrap_or_default();
     let launched = ledger.carried().iter().any(|task| task.at as usize == position);
     let open = ledger.is_pending(position) || launched || is_open_bracket(session, position);
-    let mut row = Row {
+    Some(Row {
         at: position,
         time: record.time,
         open,
         sent: session.context().slots().get(position).is_none_or(|slot| slot.sent),
         rails: rails.at(position),
         sign: sign(record.kind, record.flags, launched),
-        head: head(record.kind, &body),
+        head,
         tool: if record.kind == Kind::Call { session.name(record.tool).to_string() } else { String::new() },
         state: state(session, position, now),
         tokens: session.budget().map_or(0, |budget| budget.series.at(position)),
-    };
-    if record.kind == Kind::Call && row.head.is_empty() {
-        row.head.clone_from(&row.tool);
-    }
-    Some(row)
+    })
 }
 
 fn is_open_bracket(session: &Session, position: usize) -> bool {

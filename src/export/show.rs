@@ -1,6 +1,6 @@
 use jiff::tz::TimeZone;
 
-use super::{Rails, Row, Symbols, row};
+use super::{Rails, Row, Symbols, head_of, row};
 use crate::{
     cut::legal_cuts,
     model::{Millis, Shown, clock},
@@ -39,7 +39,8 @@ pub fn show(session: &Session, payload: &dyn Payload, options: &ShowOptions, mut
             let frees = session.budget().map_or(0, |budget| budget.frees(0, at));
             each(&rule(options, &format!("{} legal cut {at} frees {}", options.symbols.cut(), tokens(frees))));
         }
-        if let Some(row) = row(session, &rails, payload, at, options.now) {
+        let head = head_of(session, payload, at).unwrap_or_default();
+        if let Some(row) = row(session, &rails, at, head, options.now) {
             each(&line(&row, lanes, rails.folded(at, lanes), options));
         }
     }

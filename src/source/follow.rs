@@ -250,7 +250,9 @@ impl Follower {
                 if self.olds.len() == OLD_FILES {
                     self.olds.remove(0);
                 }
-                self.olds.push(Old::new(file, stat.id, self.print.len(), now));
+                // What was there all the time and not read yet is no stray writing.
+                let seen = if self.said == Some(Status::Reading) { stat.size } else { 0 };
+                self.olds.push(Old::new(file, stat.id, self.print.len().max(seen), now));
             }
         }
     }

@@ -32,7 +32,7 @@ impl ReadAt {
         Self(Place::File(path))
     }
 
-    /// Reads from what [`ReadAt::push`] keeps.
+    /// Reads from what came on standard input so far; see [`super::stdin::spawn`].
     pub fn memory() -> Self {
         Self(Place::Memory(Arc::default()))
     }
@@ -160,6 +160,17 @@ pub fn read_chunks(path: &Path, mut take: impl FnMut(&[u8])) -> Result<u64, Sour
             return Ok(offset);
         }
     }
+}
+
+/// The first bytes of the file, at most `most`, and whether that is all of it.
+///
+/// # Errors
+/// See [`SourceError`].
+pub fn read_head(path: &Path, most: usize) -> Result<(Vec<u8>, bool), SourceError> {
+    let (file, size) = open_once(path)?;
+    let bytes = bytes_at(&file, 0, most).map_err(|error| SourceError::of(path, error))?;
+    let whole = bytes.len() as u64 >= size;
+    Ok((bytes, whole))
 }
 
 /// All bytes of the file.

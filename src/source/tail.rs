@@ -17,6 +17,8 @@ use super::{
 const GAP: u64 = 4;
 /// Milliseconds in which an event may come after the tick has found its change already.
 const LATE: u64 = 1_000;
+/// Milliseconds in which what an event announced may be found: longer than any hold of a file being rewritten.
+const ANNOUNCED: u64 = 3_000;
 
 /// How a file is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +71,7 @@ pub fn spawn(path: PathBuf, options: Options, send: impl Fn(Feed) -> bool + Send
         send,
         start: Instant::now(),
         polling: None,
+        event: None,
         unannounced: None,
     };
     let thread = thread::Builder::new().name("source".to_string()).spawn(move || {
@@ -120,6 +123,8 @@ struct Run<S> {
     start: Instant,
     /// Why the tick is all there is, as it was last told.
     polling: Option<String>,
+    /// When the last event came.
+    event: Option<u64>,
     /// When the tick found a change that no event had announced.
     unannounced: Option<u64>,
 }
@@ -201,8 +206,11 @@ impl<S: Fn(Feed) -> bool> Run<S> {
             self.unannounced = None;
             self.tell_polling("a change came without an event")?;
         }
-        let changed = woken.feeds.iter().any(|feed| matches!(feed, Feed::Chunk { .. } | Feed::Reset { .. }));
-        if changed && self.polling.is_none() && self.unannounced.is_none() {
+        // A reset may be the late result of an event, or of a sweep. Bytes that were appended are neither.
+        let announced = self.event.is_some_and(|at| now.saturating_sub(at) < ANNOUNCED);
+        let appended = woken.feeds.iter().any(|feed| matches!(feed, Feed::Chunk { .. }))
+            && !woken.feeds.iter().any(|feed| matches!(feed, Feed::Reset { .. }));
+        if appended && !announced && self.polling.is_none() && self.unannounced.is_none() {
             self.unannounced = Some(now);
         }
         Some(())
@@ -235,6 +243,7 @@ impl<S: Fn(Feed) -> bool> Run<S> {
     fn take(&mut self, ping: Ping) -> Option<()> {
         match ping {
             Ping::Event => {
+                self.event = Some(self.now());
                 self.unannounced = None;
                 self.follower.nudge();
             }

@@ -271,6 +271,20 @@ fn rows_copied_into_the_replacement_are_not_stray() {
     assert!(rig.stray.is_empty());
 }
 
+/// Most of a large file was not read yet when it was replaced: that is nobody's late writing.
+#[test]
+fn replaced_during_the_first_reading() {
+    let mut rig = Rig::new();
+    fs::write(&rig.path, b"0123456789abcde\n".repeat(1 << 20)).unwrap();
+    for feed in rig.follower.wake(0).feeds {
+        rig.fold(feed);
+    }
+    rig.replace(lines(10));
+    rig.run(7_000);
+    rig.require_cold_read();
+    assert!(rig.stray.is_empty());
+}
+
 #[test]
 fn moved_away_and_back_is_the_same_file() {
     let mut rig = Rig::with(&lines(100));
@@ -382,8 +396,8 @@ fn every_wake_reads_to_the_end() {
 #[test]
 fn an_edit_far_before_the_end_is_found_by_the_sweep() {
     let all = lines(20_000);
-    // Found when asked, when the file was touched, and in 30 idle seconds when not even that can be seen.
-    for (asked, within) in [(true, 300), (false, 30_000)] {
+    // Found when asked for, and soon after the file was touched without an append.
+    for (asked, within) in [(true, 300), (false, 500)] {
         let mut rig = Rig::with(&all);
         let file = OpenOptions::new().write(true).open(&rig.path).unwrap();
         file.write_all_at(b"#", 100_000).unwrap();
@@ -395,6 +409,31 @@ fn an_edit_far_before_the_end_is_found_by_the_sweep() {
         assert_eq!(rig.resets.len(), 1);
         assert!(rig.resets[0].0 > 60_000, "{:?}", rig.resets);
     }
+}
+
+/// Seen empty, then whole again with the same end: what lies before is not taken on trust.
+#[test]
+fn a_rewrite_that_ends_as_before_is_compared_whole() {
+    let mut all = lines(20_000);
+    let mut rig = Rig::with(&all);
+    rig.truncate(0);
+    rig.later(50);
+    all[100_000] ^= 1;
+    fs::write(&rig.path, &all).unwrap();
+    rig.append("and on\n");
+    rig.run(400);
+    rig.require_cold_read();
+    assert_eq!(rig.resets.len(), 1);
+}
+
+/// The follower asks to be woken as often as its rules need it.
+#[test]
+fn the_pace() {
+    let mut rig = Rig::with(&lines(3));
+    assert_eq!(rig.wake(), 250, "it has just moved");
+    assert_eq!(rig.later(10_000), 500, "it rests");
+    rig.truncate(0);
+    assert_eq!(rig.wake(), 100, "it is being rewritten");
 }
 
 #[test]

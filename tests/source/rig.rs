@@ -158,7 +158,9 @@ impl Rig {
     fn check_keep(&self, keep: u64) {
         let cold = fs::read(&self.path).unwrap();
         let same = self.view.iter().zip(&cold).take_while(|(a, b)| a == b).count() as u64;
-        let floor = |end: u64| cold[..end as usize].iter().rposition(|b| *b == b'\n').map_or(0, |at| at as u64 + 1);
+        let floor = |end: u64| {
+            cold[..usize::try_from(end).unwrap()].iter().rposition(|b| *b == b'\n').map_or(0, |at| at as u64 + 1)
+        };
         let exact_from = (self.view.len() as u64).saturating_sub(BLOCK);
         let known = if same >= exact_from { same } else { same / BLOCK * BLOCK };
         assert_eq!(keep, floor(known), "same {same} of {} old bytes", self.view.len());

@@ -34,17 +34,33 @@ impl Seen {
         while !done(self) {
             let left = DEADLINE.checked_sub(start.elapsed()).unwrap_or_else(|| panic!("{what}: {:?}", self.statuses));
             match self.feeds.recv_timeout(left) {
-                Ok(Feed::Chunk { offset, bytes }) => {
-                    assert_eq!(offset, self.view.len() as u64);
-                    self.view.extend_from_slice(&bytes);
-                }
-                Ok(Feed::Reset { .. }) => self.view.clear(),
-                Ok(Feed::Status(status)) => self.statuses.push(status),
-                Ok(Feed::Stray { bytes }) => self.stray += bytes.len() as u64,
-                Ok(Feed::Verified { .. }) => self.verified = true,
-                Ok(Feed::Progress { .. }) => {}
+                Ok(feed) => self.fold(feed),
                 Err(error) => panic!("{what}: {error}: {:?}", self.statuses),
             }
+        }
+    }
+
+    /// Takes what comes in a while.
+    fn pause(&mut self, time: Duration) {
+        let start = Instant::now();
+        while let Some(left) = time.checked_sub(start.elapsed()) {
+            if let Ok(feed) = self.feeds.recv_timeout(left) {
+                self.fold(feed);
+            }
+        }
+    }
+
+    fn fold(&mut self, feed: Feed) {
+        match feed {
+            Feed::Chunk { offset, bytes } => {
+                assert_eq!(offset, self.view.len() as u64);
+                self.view.extend_from_slice(&bytes);
+            }
+            Feed::Reset { .. } => self.view.clear(),
+            Feed::Status(status) => self.statuses.push(status),
+            Feed::Stray { bytes } => self.stray += bytes.len() as u64,
+            Feed::Verified { .. } => self.verified = true,
+            Feed::Progress { .. } => {}
         }
     }
 
@@ -124,6 +140,53 @@ fn a_watched_append_is_announced() {
         seen.until_cold_read("appended", &path);
     }
     assert!(!seen.statuses.iter().any(|status| matches!(status, Status::Polling(_))), "{:?}", seen.statuses);
+}
+
+/// What a hold or a sweep brings up later is not what a silent watcher missed.
+#[test]
+fn a_late_reset_does_not_accuse_the_watcher() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log.jsonl");
+    fs::write(&path, lines(10)).unwrap();
+    let (_tail, mut seen) = Seen::follow(&path, true);
+    seen.until_cold_read("read", &path);
+    fs::write(&path, "rewritten\n").unwrap();
+    seen.until_cold_read("rewritten", &path);
+    seen.pause(Duration::from_secs(2));
+    assert!(!seen.statuses.iter().any(|status| matches!(status, Status::Polling(_))), "{:?}", seen.statuses);
+}
+
+/// A writer that never waits for the follower: appends, rewrites, replaces, cuts.
+#[test]
+fn a_race_ends_in_a_cold_read() {
+    for watch in [true, false] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log.jsonl");
+        let (tail, mut seen) = Seen::follow(&path, watch);
+        let start = Instant::now();
+        let mut turn = 0;
+        while start.elapsed() < Duration::from_secs(2) {
+            turn += 1;
+            match turn % 17 {
+                3 => fs::write(&path, lines(turn % 5_000)).unwrap(),
+                7 => {
+                    let temp = dir.path().join("temp");
+                    fs::write(&temp, lines(turn % 3_000)).unwrap();
+                    fs::rename(&temp, &path).unwrap();
+                }
+                11 => fs::File::options().write(true).open(&path).unwrap().set_len(100).unwrap(),
+                13 => fs::remove_file(&path).unwrap(),
+                _ => append(&path, lines(turn % 200)),
+            }
+        }
+        append(&path, "the end\n");
+        tail.sweep();
+        seen.until_cold_read("after the race", &path);
+        seen.verified = false;
+        tail.sweep();
+        seen.until("verified", |seen| seen.verified);
+        seen.until_cold_read("after the sweep", &path);
+    }
 }
 
 #[test]

@@ -1,0 +1,182 @@
+//! Records with rails, legal-cut rulers and the budget line. Only visible rows are built.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    text::{Line, Span},
+};
+
+use super::{edges, pane, put_line, row_of};
+use crate::{
+    export::{self, Rail, Row, Sign, Symbols, tokens},
+    model::{Shown, clock},
+    ui::{
+        Focus, Regions, State,
+        state::{Line as Content, Rule},
+    },
+};
+
+pub(super) fn draw(state: &State, regions: &Regions, buf: &mut Buffer) {
+    if regions.transcript.area() == 0 {
+        return;
+    }
+    let right = match (state.following, state.search.pattern.is_empty()) {
+        (_, false) => format!("{} matches", state.search.hits.len()),
+        (true, true) => "F following".to_string(),
+        (false, true) => "F paused".to_string(),
+    };
+    let inner = pane(state, regions, Focus::Transcript, "Transcript", &right, buf);
+    if state.len() == 0 {
+        let text = if state.session.detection().is_some() { "no records yet" } else { "nothing read yet" };
+        super::put(buf, inner.x + 1, inner.y, inner.width, text, state.options.theme.quiet());
+        return;
+    }
+    let shape = Shape::of(state, inner);
+    for (n, content) in state.lines_from(state.top, usize::from(inner.height)).into_iter().enumerate() {
+        let Some(area) = row_of(inner, n) else { break };
+        match content {
+            Content::Record(at) => record(state, &shape, at, area, buf),
+            Content::Rule(at, rule) => put_line(buf, area.x, area.y, area.width, &ruler(state, at, rule, area.width)),
+        }
+    }
+}
+
+/// Widths that are the same for every row of one frame.
+struct Shape {
+    number: usize,
+    seconds: bool,
+    lanes: usize,
+}
+
+impl Shape {
+    fn of(state: &State, inner: Rect) -> Self {
+        let most = if inner.width < 100 { 2 } else { 4 };
+        // Two lanes below 100 columns, but a wide pane that shows little may use its room.
+        let most = if inner.width >= 60 && most == 2 { 3 } else { most };
+        let bottom = state.top + usize::from(inner.height);
+        Self {
+            number: state.len().to_string().len().max(3),
+            seconds: inner.width >= 90,
+            lanes: state.rails.width(state.top, bottom, most).max(1),
+        }
+    }
+}
+
+fn record(state: &State, shape: &Shape, at: usize, area: Rect, buf: &mut Buffer) {
+    let head = state.heads.get(&at).cloned().unwrap_or_default();
+    let Some(row) = export::row(&state.session, &state.rails, at, head, state.now) else { return };
+    let line = line(state, shape, &row, area.width);
+    put_line(buf, area.x, area.y, area.width, &line);
+    if at == state.cursor {
+        let style = state.options.theme.cursor();
+        let style = if state.focus == Focus::Transcript { style } else { style.patch(state.options.theme.quiet()) };
+        buf.set_style(area, style);
+    }
+}
+
+fn line(state: &State, shape: &Shape, row: &Row, width: u16) -> Line<'static> {
+    let (theme, symbols) = (state.options.theme, state.options.symbols);
+    let mut left = Vec::new();
+    left.push(match () {
+        () if row.open => Span::styled(format!("{} ", symbols.open()), theme.open()),
+        () if state.is_legal(row.at) => Span::styled(format!("{} ", symbols.cut()), theme.good()),
+        () => Span::raw("  "),
+    });
+    left.push(Span::styled(format!("{:>1$} ", row.at, shape.number), theme.quiet()));
+    let time = clock(row.time, &state.options.zone).unwrap_or_default();
+    let time: String = time.chars().take(if shape.seconds { 8 } else { 5 }).collect();
+    left.push(Span::styled(format!("{time:<0$} ", if shape.seconds { 8 } else { 5 }), theme.quiet()));
+    for rail in row.rails.iter().take(shape.lanes) {
+        let open = matches!(rail, Rail::Start { open: true } | Rail::Through { open: true });
+        left.push(Span::styled(symbols.rail(*rail), if open { theme.open() } else { theme.quiet() }));
+    }
+    let folded = state.rails.folded(row.at, shape.lanes);
+    if folded > 0 {
+        let glyph = if symbols == Symbols::Unicode { "┊" } else { ":" };
+        left.push(Span::styled(format!("{glyph}{folded}"), theme.quiet()));
+    }
+    left.push(sign(state, row.sign));
+    let right = right(state, row, width);
+    let used: usize = left.iter().chain(&right).map(Span::width).sum();
+    let room = usize::from(width).saturating_sub(used + 1);
+    left.extend(words(state, row, room));
+    edges(left, right, width)
+}
+
+fn sign(state: &State, sign: Sign) -> Span<'static> {
+    let theme = state.options.theme;
+    let style = match sign {
+        Sign::User => theme.mark(),
+        Sign::Ok => theme.good(),
+        Sign::Failed => theme.bad(),
+        Sign::Unknown | Sign::Launched | Sign::Opaque => theme.open(),
+        Sign::Summary | Sign::Call => theme.strong(),
+        Sign::Injected | Sign::Text | Sign::Thinking | Sign::Mark => theme.quiet(),
+    };
+    Span::styled(state.options.symbols.sign(sign), style)
+}
+
+/// Tool name strong, its target plain; what is not sent or only injected in the second voice.
+fn words(state: &State, row: &Row, room: usize) -> Vec<Span<'static>> {
+    let theme = state.options.theme;
+    let spaced = matches!(row.sign, Sign::Call | Sign::User);
+    let lead = if spaced { "" } else { " " };
+    let text = Shown::cut(&row.head, room.saturating_sub(lead.len())).into_string();
+    let tool = Shown::new(&row.tool).into_string();
+    let mut spans = vec![Span::raw(lead)];
+    match text.strip_prefix(&tool).filter(|_| !tool.is_empty()) {
+        Some(rest) if row.sent => {
+            spans.push(Span::styled(tool, theme.strong()));
+            spans.push(Span::raw(rest.to_string()));
+        }
+        _ => {
+            let dim = !row.sent || matches!(row.sign, Sign::Injected | Sign::Thinking);
+            spans.push(Span::styled(text, if dim { theme.quiet() } else { theme.text() }));
+        }
+    }
+    spans
+}
+
+fn right(state: &State, row: &Row, width: u16) -> Vec<Span<'static>> {
+    let theme = state.options.theme;
+    let mut spans = Vec::new();
+    let loud = row.state.chars().next().is_some_and(|c| c.is_ascii_uppercase());
+    if !row.sent {
+        spans.push(Span::styled(" NOT SENT", theme.open()));
+    }
+    if !row.state.is_empty() && (loud || width >= 50) {
+        let style = if loud { theme.open() } else { theme.quiet() };
+        spans.push(Span::styled(format!(" {}", Shown::cut(&row.state, 16)), style));
+    }
+    if width >= 50 {
+        spans.push(Span::styled(format!(" {:>6}", tokens(row.tokens)), theme.quiet()));
+    }
+    spans
+}
+
+fn ruler(state: &State, at: usize, rule: Rule, width: u16) -> Line<'static> {
+    let (theme, symbols) = (state.options.theme, state.options.symbols);
+    let budget = state.session.budget();
+    let frees = budget.map_or(0, |budget| budget.frees(0, at));
+    let blockers = state.plan.as_ref().map_or(0, |plan| plan.decision.blockers.len());
+    let (text, style) = match rule {
+        Rule::Budget => {
+            let line = budget.map_or(0, |budget| budget.trigger);
+            (format!("budget line · {} tokens in use", tokens(line)), theme.mark())
+        }
+        Rule::Legal => (format!("legal cut {at} · frees {}", tokens(frees)), theme.good()),
+        Rule::Planned => (format!("legal cut {at} · nothing open · frees {}", tokens(frees)), theme.good()),
+        Rule::Target => (format!("wanted cut {at} · ILLEGAL · {blockers} in the way"), theme.bad()),
+    };
+    let text = if symbols == Symbols::Ascii { text.replace('·', "-") } else { text };
+    let text = Shown::cut(&text, usize::from(width).saturating_sub(6)).into_string();
+    let scissors = if rule == Rule::Budget { " " } else { symbols.cut() };
+    let room = usize::from(width).saturating_sub(text.chars().count() + 5);
+    let (before, after) = (room / 2, room - room / 2);
+    Line::from(vec![
+        Span::styled(format!("{scissors} "), style),
+        Span::styled(symbols.rule().repeat(before), style),
+        Span::styled(format!(" {text} "), style),
+        Span::styled(symbols.rule().repeat(after), style),
+    ])
+}
