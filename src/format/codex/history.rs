@@ -274,6 +274,11 @@ impl History {
         }
     }
 
+    /// The effective context as of the last [`History::context`].
+    pub(super) fn current(&self) -> &Context {
+        &self.context
+    }
+
     /// The context, with everything since the last time.
     pub(super) fn context(&mut self, log: &Log) -> &mut Context {
         let place = self.places.get(self.dirty).copied().unwrap_or(self.context.len());

@@ -285,6 +285,10 @@ impl Adapter for Codex {
         self.history.context(log)
     }
 
+    fn current(&self) -> &Context {
+        self.history.current()
+    }
+
     fn body(&self, line: &[u8], record: &Record) -> Body {
         body::decode(line, record)
     }
