@@ -56,6 +56,8 @@ pub(super) struct Call<'a> {
     pub(super) tool: &'a str,
     pub(super) input: Input<'a>,
     pub(super) outcome: Outcome,
+    /// What it launched is still going on, as far as the ledger knows.
+    pub(super) lives_on: bool,
     /// Its answer, if there is one and the tool's answers can hold identifiers.
     pub(super) answer: Option<&'a Body>,
 }

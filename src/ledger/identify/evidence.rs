@@ -1,3 +1,5 @@
+use rustc_hash::FxHashSet;
+
 use super::{
     IdentifierKind, IdentifierState,
     call::{Call, Input, Outcome, SCAN, head},
@@ -65,9 +67,14 @@ impl Evidence<'_> {
     fn collect(&self, upto: usize) -> (Vec<Entry>, Identified) {
         let mut found = Found::new(self.cwd);
         let mut todo = todo::Todo::default();
+        let launches: FxHashSet<usize> = self.ledger.carried().iter().map(|task| task.at as usize).collect();
         for at in 0..upto.min(self.ledger.len()) {
             match self.ledger.kind(at) {
-                Some(Kind::Call) => self.call(at, upto, &mut found, &mut todo),
+                Some(Kind::Call) => {
+                    let answered = self.ledger.partner(at).filter(|answer| *answer < upto);
+                    let lives_on = answered.is_some_and(|answer| launches.contains(&answer));
+                    self.call(at, answered, lives_on, &mut found, &mut todo);
+                }
                 Some(Kind::Summary) => {
                     if let Some((_, body)) = (self.read)(at) {
                         for item in former::former(&body.text) {
@@ -85,11 +92,10 @@ impl Evidence<'_> {
         found.finish()
     }
 
-    fn call(&self, at: usize, upto: usize, found: &mut Found, todo: &mut todo::Todo) {
+    fn call(&self, at: usize, answered: Option<usize>, lives_on: bool, found: &mut Found, todo: &mut todo::Todo) {
         let void = self.ledger.entries.get(at).is_some_and(|entry| entry.flags.has(Flags::VOID));
         let Some((_, body)) = Some(at).filter(|_| !void).and_then(self.read) else { return };
         let tool = body.tool.as_deref().unwrap_or_default().to_ascii_lowercase();
-        let answered = self.ledger.partner(at).filter(|answer| *answer < upto);
         let shows = READERS.contains(&tool.as_str());
         let answer = answered.filter(|_| !shows).and_then(self.read).map(|(_, body)| body);
         let text = body.input.as_deref().map_or("", |input| head(input, 4 * SCAN));
@@ -98,7 +104,7 @@ impl Evidence<'_> {
             Err(_) if text.is_empty() => Input::None,
             Err(_) => Input::Text(text),
         };
-        let call = Call { at, tool: &tool, input, outcome: self.outcome(answered), answer: answer.as_ref() };
+        let call = Call { at, tool: &tool, input, outcome: self.outcome(answered), lives_on, answer: answer.as_ref() };
         if todo.take(&call) {
             return;
         }

@@ -194,7 +194,8 @@ fn output_file(call: &Call<'_>, found: &mut Found) {
     let words = text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`'));
     let files = words.map(|word| word.trim_end_matches(['.', ',', ';', ':'])).filter(|word| word.starts_with('/'));
     for file in files.filter(|file| is_output(file)).take(4) {
-        found.add(IdentifierKind::Task, &format!("output={file}"), call.at, IdentifierState::Open);
+        let state = if call.lives_on { IdentifierState::Open } else { IdentifierState::Closed };
+        found.add(IdentifierKind::Task, &format!("output={file}"), call.at, state);
     }
 }
 

@@ -288,6 +288,9 @@ impl Shell<'_, '_> {
     /// Handles of what goes on in the background: its ports and process ids.
     fn runs_on(&mut self, sent: &[Command]) {
         let at = self.call.at;
+        // A job of the runtime's own is known to have ended; of a job of the shell nothing is known.
+        let tracked = self.call.fact("background task").is_some();
+        let state = if tracked && !self.call.lives_on { IdentifierState::Closed } else { IdentifierState::Open };
         for command in sent {
             let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
             for (n, word) in words.iter().enumerate() {
@@ -296,7 +299,7 @@ impl Shell<'_, '_> {
                 let port = given.map(|(_, port)| port).or_else(next).unwrap_or_default();
                 let port = port.split(':').next().unwrap_or_default();
                 if port.parse::<u16>().is_ok_and(|port| port > 0) {
-                    self.found.add(IdentifierKind::Task, &format!("port={port}"), at, IdentifierState::Open);
+                    self.found.add(IdentifierKind::Task, &format!("port={port}"), at, state);
                 }
             }
         }
@@ -306,7 +309,7 @@ impl Shell<'_, '_> {
             let job = line.trim().strip_prefix('[').and_then(|rest| rest.split_once("] ")).map(|(_, pid)| pid);
             let pid = job.or(Some(line).filter(|_| says_pid)).map_or("", str::trim);
             if pid.len() <= 8 && pid.parse::<u32>().is_ok_and(|pid| pid > 1) {
-                self.found.add(IdentifierKind::Task, &format!("pid={pid}"), at, IdentifierState::Open);
+                self.found.add(IdentifierKind::Task, &format!("pid={pid}"), at, state);
             }
         }
     }
