@@ -29,4 +29,3 @@ pub use legality::{
     legal_ends, orphan_results_at, pending_calls_at, reasons_at_every_cut, select_legal_cut, why_illegal,
 };
 pub use verdict::{Blocker, Decision, Relief, Verdict};
-

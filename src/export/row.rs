@@ -120,6 +120,9 @@ pub struct Row {
 /// The words of a record, from its payload. Raw text of the transcript.
 pub fn head_of(session: &Session, payload: &dyn Payload, position: usize) -> Option<String> {
     let record = session.record(position)?;
+    if record.flags.has(Flags::SYNTHETIC) {
+        return Some("placeholder, in memory only".to_string());
+    }
     let body = session.body(position, payload).unwrap_or_default();
     let words = head(record.kind, &body);
     Some(if words.is_empty() { session.name(record.tool).to_string() } else { words })
@@ -191,6 +194,11 @@ fn head(kind: Kind, body: &Body) -> String {
         Kind::TaskEnded => labelled("ended", body),
         Kind::ApprovalRequest => labelled("approval asked", body),
         Kind::Approval => labelled("approval", body),
+        // A line of the runtime's own that has no text: its type says more than its JSON.
+        Kind::Notice if body.text.starts_with('{') => {
+            let kind = body.facts.iter().find(|(name, _)| name == "type");
+            kind.map_or_else(|| first_line(&body.text).to_string(), |(_, kind)| format!("({kind})"))
+        }
         _ => first_line(&body.text).to_string(),
     }
 }

@@ -17,4 +17,3 @@ pub use fold::{Bracket, Carried, Ledger};
 pub use obligation::{CallState, Obligation, ObligationKind, Remedy};
 pub use tally::{Tally, TallyOpen};
 pub use units::{Unit, Units};
-

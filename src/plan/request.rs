@@ -104,7 +104,8 @@ fn decided(
     request: &Request,
     put: &[usize],
 ) -> Decision {
-    let shifted = |position: usize| put.iter().fold(position, |at, inserted| at + usize::from(*inserted < at));
+    // What was put in stands directly before the record, or the cut, at its old position.
+    let shifted = |position: usize| put.iter().fold(position, |at, inserted| at + usize::from(*inserted <= at));
     let log = session.log();
     let prompts: Vec<usize> =
         (0..context.len()).filter(|at| context.get(log, *at).is_some_and(crate::model::Record::is_prompt)).collect();

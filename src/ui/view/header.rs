@@ -132,7 +132,7 @@ fn gauge(state: &State, width: u16) -> Line<'static> {
         return Line::from(Span::styled(" no transcript yet", theme.quiet()));
     };
     let approx = if budget.series.basis() == Basis::Measured { "" } else { "~" };
-    let long = width >= 100;
+    let long = width >= 120;
     let (used, window) = (budget.used(), budget.window.tokens);
     let figures = if long {
         format!(" ctx {approx}{} / {}  {}% ", thousands(used), thousands(window), percent(budget))
