@@ -30,5 +30,3 @@ pub use legality::{
 };
 pub use verdict::{Blocker, Decision, Relief, Verdict};
 
-#[cfg(test)]
-mod tests;

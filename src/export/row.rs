@@ -202,8 +202,9 @@ fn labelled(label: &str, body: &Body) -> String {
 
 fn answer(body: &Body, failed: bool) -> String {
     let code = body.facts.iter().find(|(name, value)| name == "exit code" && value != "0");
-    let lines = body.text.lines().filter(|line| !line.trim().is_empty()).count();
-    let first = first_line(&body.text);
+    let own = body.text.get(body.lead..).unwrap_or(&body.text);
+    let lines = own.lines().filter(|line| !line.trim().is_empty()).count();
+    let first = first_line(own);
     match (code, lines) {
         (Some((_, code)), _) => format!("exit {code} {first}"),
         (None, 0) => "(no output)".to_string(),

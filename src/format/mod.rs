@@ -4,7 +4,7 @@
 //! Goes out: records, events, usage and notes in a [`Log`]; the effective [`Context`] of the main lane; the decoded
 //! [`Body`] of one record when somebody looks at it.
 //! Must never: fail (an unknown line becomes [`Kind::Opaque`], counted and kept byte for byte), keep payload in
-//! memory, name ratatui, a clock, a file or a thread.
+//! memory, know of a screen, a clock, a file or a thread.
 
 use crate::model::{Body, Context, Log, Record};
 

@@ -6,6 +6,7 @@
 //! Must never: do quadratic work, pair by *sets* of ids (an id may be used again), or forget an open call because
 //! something else looks like its answer.
 
+mod answers;
 mod fold;
 pub mod identify;
 mod obligation;
@@ -17,5 +18,3 @@ pub use obligation::{CallState, Obligation, ObligationKind, Remedy};
 pub use tally::{Tally, TallyOpen};
 pub use units::{Unit, Units};
 
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,10 @@
 use crate::{
     budget::{Budget, Settings},
     format::{Adapter, Capability, Counting, Detection, Format, SessionFacts, Transcript},
-    ledger::{Ledger, Obligation, Tally},
+    ledger::{
+        Ledger, Obligation, Tally,
+        identify::{Evidence, Identified, Identifier},
+    },
     model::{Body, Context, Event, Flags, Kind, Log, Note, NoteKind, Payload, Record, RecordId, Sym},
 };
 
@@ -241,6 +244,19 @@ impl Session {
                 line.get(record.at as usize..record.at.saturating_add(record.len) as usize).unwrap_or(&line),
             )),
         })
+    }
+
+    /// The live identifiers that a summary of the records before `cut` must carry. Reads the payload of every call.
+    pub fn identifiers(&self, payload: &dyn Payload, cut: usize) -> Vec<Identifier> {
+        self.identified(payload, cut).items
+    }
+
+    /// The same with what was redacted and left out.
+    pub fn identified(&self, payload: &dyn Payload, cut: usize) -> Identified {
+        let read = |at: usize| Some((self.record(at)?.kind, self.body(at, payload)?));
+        let name = |sym| self.log().syms.name(sym).to_string();
+        let facts = self.facts();
+        Evidence { ledger: &self.ledger, read: &read, name: &name, cwd: facts.cwd.as_deref() }.live(cut)
     }
 
     /// Every oddity: of lines, of the format, of pairing in the effective context. By line.

@@ -3,6 +3,7 @@ use serde::Serialize;
 use super::ObligationItem;
 use crate::{
     cut::Blocker,
+    ledger::identify::Identifier,
     model::Millis,
     plan::{Payload, Plan, Session},
 };
@@ -22,6 +23,8 @@ pub struct PlanReport {
     basis: &'static str,
     abandoned: Vec<usize>,
     live_identifiers: Vec<IdentifierItem>,
+    identifiers_redacted: usize,
+    identifiers_left_out: usize,
     source: SourceItem,
 }
 
@@ -38,6 +41,13 @@ struct IdentifierItem {
     value: String,
     from: usize,
     state: &'static str,
+}
+
+impl IdentifierItem {
+    fn of(identifier: Identifier) -> Self {
+        let Identifier { kind, value, from, state } = identifier;
+        Self { kind: kind.name(), value, from, state: state.name() }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -60,6 +70,9 @@ impl PlanReport {
             frees: relief.frees,
             after: budget.after_cut(decision.start, relief.cut),
         });
+        // Without a cut nothing is kept but what is still open: that is worth knowing before one is chosen.
+        let cut = decision.cut.or(decision.relief.map(|relief| relief.cut)).unwrap_or(session.context().len());
+        let identified = session.identified(payload, cut);
         Some(Self {
             schema: "cutline.plan/1",
             verdict: decision.verdict.name(),
@@ -72,7 +85,9 @@ impl PlanReport {
             after: plan.after,
             basis: budget.series.basis().name(),
             abandoned: plan.abandoned.clone(),
-            live_identifiers: Vec::new(),
+            live_identifiers: identified.items.into_iter().map(IdentifierItem::of).collect(),
+            identifiers_redacted: identified.redacted,
+            identifiers_left_out: identified.left_out,
             source: SourceItem { bytes: session.bytes(), sha256 },
         })
     }

@@ -36,7 +36,7 @@ pub(super) fn draw(state: &State, regions: &Regions, buf: &mut Buffer) {
     }
     let system = ("system, tools", budget.series.base());
     let most = sums.iter().map(|(_, sum)| *sum).chain([system.1]).max().unwrap_or(1).max(1);
-    let width = u64::from(inner.width.saturating_sub(26));
+    let width = u64::from(inner.width.saturating_sub(36));
     let full = if state.options.symbols == Symbols::Unicode { "█" } else { "#" };
     for (n, (name, sum)) in sums.into_iter().chain([system]).enumerate() {
         let Some(area) = row_of(inner, n) else { break };

@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 
 use super::{pane, put, row_of};
 use crate::{
+    budget::Basis,
     model::{Flags, Kind, Record, Shown, age, rfc3339},
     ui::{
         Focus, Regions, State,
@@ -77,9 +78,11 @@ fn facts(state: &State, record: &Record) -> Vec<(Voice, String)> {
     if ledger.is_pending(at) {
         fact("blocks", format!("every cut after #{at}"));
     }
-    let basis = state.session.budget().map_or("", |budget| budget.series.basis().name());
-    let tokens = state.session.budget().map_or(0, |budget| budget.series.at(at));
-    fact("tokens", format!("{tokens} ({})", if basis == "measured" { "share of the measured step" } else { basis }));
+    if let Some(series) = state.session.budget().map(|budget| &budget.series) {
+        let measured = series.measured().is_some_and(|(_, last)| at <= last) && series.basis() == Basis::Measured;
+        let basis = if measured { "share of a measured step" } else { "estimated" };
+        fact("tokens", format!("{} ({basis})", series.at(at)));
+    }
     if state.session.context().slots().get(at).is_some_and(|slot| !slot.sent) {
         fact("sent", "no: it stands in the conversation, the runtime leaves it out".to_string());
     }

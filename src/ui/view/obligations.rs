@@ -74,6 +74,9 @@ pub(super) fn what(state: &State, obligation: &Obligation) -> String {
     let id = state.session.name(obligation.id);
     match obligation.kind {
         ObligationKind::Call => head,
+        ObligationKind::Task | ObligationKind::Session | ObligationKind::Subagent if !head.is_empty() => {
+            format!("{head} ({id})")
+        }
         _ => format!("{id} {head}").trim().to_string(),
     }
 }

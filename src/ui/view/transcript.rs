@@ -46,6 +46,8 @@ struct Shape {
     number: usize,
     seconds: bool,
     lanes: usize,
+    /// Columns for the count of links that have no lane.
+    folds: usize,
 }
 
 impl Shape {
@@ -54,10 +56,13 @@ impl Shape {
         // Two lanes below 100 columns, but a wide pane that shows little may use its room.
         let most = if inner.width >= 60 && most == 2 { 3 } else { most };
         let bottom = state.top + usize::from(inner.height);
+        let lanes = state.rails.width(state.top, bottom, most).max(1);
+        let folded = (state.top..bottom.min(state.len())).map(|at| state.rails.folded(at, lanes)).max().unwrap_or(0);
         Self {
+            folds: if folded > 0 { 1 + folded.to_string().len() } else { 0 },
             number: state.len().to_string().len().max(3),
             seconds: inner.width >= 90,
-            lanes: state.rails.width(state.top, bottom, most).max(1),
+            lanes,
         }
     }
 }
@@ -91,9 +96,10 @@ fn line(state: &State, shape: &Shape, row: &Row, width: u16) -> Line<'static> {
         left.push(Span::styled(symbols.rail(*rail), if open { theme.open() } else { theme.quiet() }));
     }
     let folded = state.rails.folded(row.at, shape.lanes);
-    if folded > 0 {
+    if shape.folds > 0 {
         let glyph = if symbols == Symbols::Unicode { "┊" } else { ":" };
-        left.push(Span::styled(format!("{glyph}{folded}"), theme.quiet()));
+        let count = if folded > 0 { format!("{glyph}{folded}") } else { String::new() };
+        left.push(Span::styled(format!("{count:<0$}", shape.folds), theme.quiet()));
     }
     left.push(sign(state, row.sign));
     let right = right(state, row, width);
@@ -119,7 +125,7 @@ fn sign(state: &State, sign: Sign) -> Span<'static> {
 /// Tool name strong, its target plain; what is not sent or only injected in the second voice.
 fn words(state: &State, row: &Row, room: usize) -> Vec<Span<'static>> {
     let theme = state.options.theme;
-    let spaced = matches!(row.sign, Sign::Call | Sign::User);
+    let spaced = row.sign == Sign::Call;
     let lead = if spaced { "" } else { " " };
     let text = Shown::cut(&row.head, room.saturating_sub(lead.len())).into_string();
     let tool = Shown::new(&row.tool).into_string();
