@@ -51,9 +51,9 @@ fn a_uuid_twice_counts_once_but_moves_the_leaf() {
     let mut s = Session::new("2.1.332");
     s.user("u1", None, "p1").call("a", "u1", "m1", "t1").result("r", "a", "t1").say("b", "r", "m2", "two");
     let old: Vec<String> = s.text().lines().take(3).map(str::to_string).collect();
-    old.iter().for_each(|line| {
+    for line in &old {
         s.raw(line);
-    });
+    }
     let read = s.read();
     assert_eq!(read.notes(NoteKind::DuplicateUuid), [5, 6, 7]);
     assert_eq!(read.flagged(Flags::REPEAT).len(), 3);
@@ -68,7 +68,7 @@ fn torn_and_junk_lines_cost_only_themselves() {
     text.push_str(r#"{"parentUuid":"a","type":"user","uuid":"u2","mess"#);
     let read = Read::of(text.as_bytes());
     assert_eq!(read.context(text.as_bytes()), ["user:p1", "assistant:one"]);
-    assert_eq!((read.log().damaged, read.log().lines), (2, 4));
+    assert_eq!((read.log().damaged, read.log().lines), (2, 5));
     assert_eq!(read.notes(NoteKind::TornTail).len(), 1);
 }
 

@@ -175,9 +175,9 @@ fn session(version: &'static str, steps: &[Step]) -> String {
             }
             Step::Again(which) => {
                 let old = s.text().lines().rev().nth(*which).map(str::to_string);
-                old.iter().for_each(|line| {
-                    s.raw(line);
-                });
+                if let Some(line) = old {
+                    s.raw(&line);
+                }
                 continue;
             }
             Step::Orphan => {

@@ -37,9 +37,7 @@ impl Session {
             "version": self.version,
             "timestamp": format!("2026-01-01T00:{:02}:{:02}.000Z", self.seconds / 60, self.seconds % 60),
         });
-        for (name, value) in extra.as_object().unwrap() {
-            line[name] = value.clone();
-        }
+        merge(&mut line, extra);
         self.raw(&line.to_string())
     }
 
@@ -49,7 +47,7 @@ impl Session {
 
     pub(crate) fn part(&mut self, uuid: &str, parent: &str, message: &str, block: Value) -> &mut Self {
         let usage = json!({"input_tokens": 10, "cache_read_input_tokens": 100, "output_tokens": self.seconds});
-        let message = json!({"id": message, "role": "assistant", "model": "m", "content": [block], "usage": usage});
+        let message = json!({"id": message, "role": "assistant", "model": "m", "content": Value::Array(vec![block]), "usage": usage});
         self.tree("assistant", uuid, Some(parent), json!({"message": message}))
     }
 
@@ -81,9 +79,7 @@ impl Session {
     ) -> &mut Self {
         let block = json!({"type": "tool_result", "tool_use_id": id, "content": text, "is_error": error});
         let mut line = json!({"message": {"role": "user", "content": [block]}});
-        for (name, value) in extra.as_object().unwrap() {
-            line[name] = value.clone();
-        }
+        merge(&mut line, extra);
         self.tree("user", uuid, Some(parent), line)
     }
 
@@ -112,6 +108,14 @@ impl Session {
     }
 }
 
+fn merge(line: &mut Value, extra: Value) {
+    if let Value::Object(fields) = extra {
+        for (name, value) in fields {
+            line[name.as_str()] = value;
+        }
+    }
+}
+
 /// What was read.
 pub(crate) struct Read {
     pub(crate) transcript: Transcript,
@@ -136,14 +140,14 @@ impl Read {
         (0..context.len())
             .map(|at| {
                 let (record, slot) = (context.get(log, at).unwrap(), context.slots()[at]);
-                let what = match record.id {
-                    Some(id) => log.syms.name(id).to_string(),
-                    None => {
+                let what = record.id.map_or_else(
+                    || {
                         let start = usize::try_from(record.offset).unwrap();
                         let line = &bytes[start..start + record.line_len as usize];
                         self.transcript.adapter().unwrap().body(line, record).text
-                    }
-                };
+                    },
+                    |id| log.syms.name(id).to_string(),
+                );
                 let owed = record.flags.has(Flags::PROSPECTIVE);
                 let sign = match slot.id() {
                     None if owed => "?",
