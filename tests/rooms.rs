@@ -88,6 +88,9 @@ fn a_room_names_only_rooms_to_its_left() {
 fn pure_rooms_touch_nothing() {
     for path in files(Path::new("src")) {
         let Some(room) = room_of(&path).map(|at| ROOMS[at]).filter(|room| PURE.contains(room)) else { continue };
+        if path.ends_with("tests.rs") {
+            continue;
+        }
         let text = fs::read_to_string(&path).unwrap();
         for word in IMPURE {
             assert!(!text.contains(word), "{} in {room} names {word}", path.display());
