@@ -87,7 +87,7 @@ proptest! {
         }
         for start in 0..n {
             for strict in [true, false] {
-                let rules = Rules { strict, live: true };
+                let rules = Rules { strict, live: true, carried: false };
                 let ends = legal_ends(&ledger, start, rules);
                 let units = ledger.units();
                 for end in start + 1..=n {
@@ -143,8 +143,8 @@ proptest! {
     fn strict_is_a_part_of_bracketed(text in log(12)) {
         let ledger = ledger(&notation::parse(&text).unwrap());
         for start in 0..ledger.len() {
-            let strict = legal_ends(&ledger, start, Rules { strict: true, live: true });
-            let bracketed = legal_ends(&ledger, start, Rules { strict: false, live: true });
+            let strict = legal_ends(&ledger, start, Rules::default());
+            let bracketed = legal_ends(&ledger, start, Rules { strict: false, live: true, carried: false });
             prop_assert!(strict.iter().zip(&bracketed).all(|(s, b)| !s || *b));
         }
     }

@@ -189,6 +189,9 @@ pub(super) struct Plan {
     /// Allow a stale pair to stay whole around the summary.
     #[arg(long)]
     pub(super) bracketed: bool,
+    /// Background tasks, live sessions and sub-agents forbid a cut too.
+    #[arg(long)]
+    pub(super) block_carried: bool,
     /// Fewest tokens that a compaction must free.
     #[arg(long, value_name = "TOKENS", value_parser = tokens)]
     pub(super) min_progress: Option<u64>,

@@ -173,7 +173,11 @@ fn blocker(ledger: &Ledger, reason: &Reason, ids: &dyn Fn(usize) -> Option<Sym>)
         CallState::Waiting => Remedy::Answer,
         _ => Remedy::Abandon,
     };
+    let task = ledger.carried().iter().find(|task| task.at as usize == at);
     let (kind, state, remedy) = match reason.kind {
+        ReasonKind::Pending if !ledger.is_pending(at) && task.is_some() => {
+            (ObligationKind::Task, CallState::Open, Remedy::WaitOrAbandon)
+        }
         ReasonKind::Txn | ReasonKind::TxnCloser => (ObligationKind::Transaction, CallState::Open, Remedy::Close),
         ReasonKind::Retry | ReasonKind::RetryCloser => (ObligationKind::Retry, CallState::Open, Remedy::Reset),
         ReasonKind::Pending | ReasonKind::HeadOpen if ledger.kind(at) == Some(Kind::ApprovalRequest) => {

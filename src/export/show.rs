@@ -70,11 +70,11 @@ fn line(row: &Row, lanes: usize, folded: usize, options: &ShowOptions) -> String
     format!("{left}{head}{}{right}", " ".repeat(pad))
 }
 
-/// `0.2k`, `58.2k`, `1.2M`.
+/// `120`, `58.2k`, `1.2M`.
 pub fn tokens(n: u64) -> String {
-    if n >= 1_000_000 {
-        format!("{}.{}M", n / 1_000_000, n % 1_000_000 / 100_000)
-    } else {
-        format!("{}.{}k", n / 1_000, n % 1_000 / 100)
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..1_000_000 => format!("{}.{}k", n / 1_000, n % 1_000 / 100),
+        _ => format!("{}.{}M", n / 1_000_000, n % 1_000_000 / 100_000),
     }
 }

@@ -77,7 +77,9 @@ impl Theme {
 
     /// The row under the cursor.
     pub fn cursor(self) -> Style {
-        Style::new().add_modifier(Modifier::REVERSED)
+        // One plain bar: colours of the row would turn into patches of background.
+        let plain = Style::new().fg(Color::Reset).bg(Color::Reset).remove_modifier(Modifier::DIM);
+        plain.add_modifier(Modifier::REVERSED)
     }
 
     /// A verdict's own style.

@@ -8,7 +8,7 @@ use ratatui::{
 };
 
 const WIDTH: usize = 9;
-const HEIGHT: usize = 18;
+const HEIGHT: usize = 17;
 
 /// The picture of `buffer` on a dark or a light ground.
 pub(crate) fn of(buffer: &Buffer, light: bool) -> String {
@@ -60,7 +60,7 @@ fn run(out: &mut String, x: usize, y: usize, cells: usize, text: &str, cell: &Ce
     let _ = writeln!(
         out,
         "<text xml:space=\"preserve\" x=\"{left}\" y=\"{}\" textLength=\"{}\" fill=\"{fg}\"{bold}{dim}>{text}</text>",
-        top + 14,
+        top + 13,
         cells * WIDTH
     );
 }

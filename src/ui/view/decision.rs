@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use super::{obligations::what, pane, put, row_of, thousands};
 use crate::{
     cut::{Blocker, Verdict},
+    export::tokens,
     model::{Shown, age},
     ui::{Focus, Regions, State, text::wrap},
 };
@@ -48,6 +49,22 @@ pub(super) fn draw(state: &State, regions: &Regions, buf: &mut Buffer) {
         let share = plan.after * 100 / budget.window.tokens.max(1);
         let word = if verdict == Verdict::NoOp || plan.decision.cut.is_none() { "now" } else { "after" };
         say(format!("{word} {} / {}  {share}%", thousands(plan.after), thousands(budget.window.tokens)), theme.text());
+    }
+    if !plan.candidates.is_empty() {
+        lines.push((String::new(), theme.text()));
+        lines.push((" candidates".to_string(), theme.strong()));
+        for candidate in &plan.candidates {
+            let chosen = plan.decision.cut == Some(candidate.cut);
+            let mark = if chosen { state.options.symbols.cut() } else { " " };
+            let ahead = if candidate.forward { "  forward, never chosen by itself" } else { "" };
+            let text = format!(
+                " {mark} #{}–#{}  frees {}{ahead}",
+                plan.decision.start,
+                candidate.cut - 1,
+                tokens(candidate.frees)
+            );
+            lines.push((text, if chosen { theme.good() } else { theme.quiet() }));
+        }
     }
     let height = usize::from(inner.height);
     let scroll = state.scroll.get(&Focus::Decision).copied().unwrap_or(0).min(lines.len().saturating_sub(height));

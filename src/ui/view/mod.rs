@@ -24,7 +24,27 @@ use super::{Focus, Regions, State};
 /// Draws everything.
 pub fn view(state: &State, frame: &mut Frame<'_>) {
     let area = frame.area();
-    let buf = frame.buffer_mut();
+    draw(state, area, frame.buffer_mut());
+    if state.options.symbols == crate::export::Symbols::Ascii {
+        in_ascii(frame.buffer_mut());
+    }
+}
+
+/// The few signs of our own that sentences hold and that a terminal without Unicode cannot show.
+fn in_ascii(buf: &mut Buffer) {
+    for cell in &mut buf.content {
+        let plain = match cell.symbol() {
+            "·" | "–" => "-",
+            "…" => "~",
+            "→" => ">",
+            "✗" | "×" => "x",
+            _ => continue,
+        };
+        cell.set_symbol(plain);
+    }
+}
+
+fn draw(state: &State, area: Rect, buf: &mut Buffer) {
     if area.width == 0 || area.height == 0 {
         return;
     }

@@ -57,8 +57,8 @@ fn line(state: &State, obligation: &Obligation, width: u16) -> Line<'static> {
         Span::styled(format!(" {:<5} ", obligation.kind.short()), style),
         Span::styled(format!("#{:<5} ", obligation.at), theme.quiet()),
     ];
-    let right = if width >= 60 {
-        vec![Span::raw(format!(" {age:>7}  ")), Span::styled(format!("{why:<22}"), theme.quiet())]
+    let right = if width >= 78 {
+        vec![Span::raw(format!(" {age:>7}  ")), Span::styled(format!("{why:<28}"), theme.quiet())]
     } else {
         vec![Span::raw(format!(" {age:>7}"))]
     };

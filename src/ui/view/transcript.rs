@@ -36,7 +36,9 @@ pub(super) fn draw(state: &State, regions: &Regions, buf: &mut Buffer) {
         let Some(area) = row_of(inner, n) else { break };
         match content {
             Content::Record(at) => record(state, &shape, at, area, buf),
-            Content::Rule(at, rule) => put_line(buf, area.x, area.y, area.width, &ruler(state, at, rule, area.width)),
+            Content::Rule(at, rule) => {
+                put_line(buf, area.x, area.y, area.width, &ruler(state, &shape, at, rule, area.width));
+            }
         }
     }
 }
@@ -73,9 +75,9 @@ fn record(state: &State, shape: &Shape, at: usize, area: Rect, buf: &mut Buffer)
     let line = line(state, shape, &row, area.width);
     put_line(buf, area.x, area.y, area.width, &line);
     if at == state.cursor {
-        let style = state.options.theme.cursor();
-        let style = if state.focus == Focus::Transcript { style } else { style.patch(state.options.theme.quiet()) };
-        buf.set_style(area, style);
+        let focused = state.focus == Focus::Transcript;
+        let theme = state.options.theme;
+        buf.set_style(area, if focused { theme.cursor() } else { theme.cursor().patch(theme.quiet()) });
     }
 }
 
@@ -160,7 +162,8 @@ fn right(state: &State, row: &Row, width: u16) -> Vec<Span<'static>> {
     spans
 }
 
-fn ruler(state: &State, at: usize, rule: Rule, width: u16) -> Line<'static> {
+/// A rule between two records. Links that cross it are drawn through it: that is why a cut here is illegal.
+fn ruler(state: &State, shape: &Shape, at: usize, rule: Rule, width: u16) -> Line<'static> {
     let (theme, symbols) = (state.options.theme, state.options.symbols);
     let budget = state.session.budget();
     let frees = budget.map_or(0, |budget| budget.frees(0, at));
@@ -170,19 +173,36 @@ fn ruler(state: &State, at: usize, rule: Rule, width: u16) -> Line<'static> {
             let line = budget.map_or(0, |budget| budget.trigger);
             (format!("budget line · {} tokens in use", tokens(line)), theme.mark())
         }
-        Rule::Legal => (format!("legal cut {at} · frees {}", tokens(frees)), theme.good()),
-        Rule::Planned => (format!("legal cut {at} · nothing open · frees {}", tokens(frees)), theme.good()),
-        Rule::Target => (format!("wanted cut {at} · ILLEGAL · {blockers} in the way"), theme.bad()),
+        Rule::Legal => (format!("legal cut · frees {}", tokens(frees)), theme.good()),
+        Rule::Planned => (format!("legal cut · nothing open · frees {}", tokens(frees)), theme.good()),
+        Rule::Target => (format!("wanted cut · ILLEGAL · {blockers} in the way"), theme.bad()),
     };
     let text = if symbols == Symbols::Ascii { text.replace('·', "-") } else { text };
-    let text = Shown::cut(&text, usize::from(width).saturating_sub(6)).into_string();
-    let scissors = if rule == Rule::Budget { " " } else { symbols.cut() };
-    let room = usize::from(width).saturating_sub(text.chars().count() + 5);
-    let (before, after) = (room / 2, room - room / 2);
-    Line::from(vec![
-        Span::styled(format!("{scissors} "), style),
-        Span::styled(symbols.rule().repeat(before), style),
-        Span::styled(format!(" {text} "), style),
-        Span::styled(symbols.rule().repeat(after), style),
-    ])
+    let (mark, number) = match rule {
+        Rule::Budget => (" ", String::new()),
+        Rule::Target => ("x", at.to_string()),
+        Rule::Legal | Rule::Planned => (symbols.cut(), at.to_string()),
+    };
+    let time = if shape.seconds { 8 } else { 5 };
+    let mut spans = vec![
+        Span::styled(format!("{mark} {number:>0$} ", shape.number), style),
+        Span::styled(format!("{} ", symbols.rule().repeat(time)), style),
+    ];
+    for rail in state.rails.crossing(at).iter().take(shape.lanes) {
+        match rail {
+            Rail::Empty => spans.push(Span::styled(symbols.rule(), style)),
+            rail => {
+                let open = *rail == (Rail::Through { open: true });
+                spans.push(Span::styled(symbols.rail(*rail), if open { theme.open() } else { theme.quiet() }));
+            }
+        }
+    }
+    let used: usize = spans.iter().map(Span::width).sum();
+    let room = usize::from(width).saturating_sub(used);
+    let text = Shown::cut(&text, room.saturating_sub(4)).into_string();
+    let rest = room.saturating_sub(text.chars().count() + 2);
+    let before = rest.min(3);
+    spans.push(Span::styled(format!("{} {text} ", symbols.rule().repeat(before)), style));
+    spans.push(Span::styled(symbols.rule().repeat(rest - before), style));
+    Line::from(spans)
 }
