@@ -23,7 +23,7 @@ pub(super) fn run(args: &Args) -> ExitCode {
         Some(Command::Cuts(args)) => (args.input.json, facts::cuts(args)),
         Some(Command::Plan(args)) => (args.input.json, plan::plan(args)),
         Some(Command::Show(args)) => (false, show::show(args)),
-        Some(Command::Demo(_)) => (false, Err(Failure::new(1, "todo", "not yet", ""))),
+        Some(Command::Demo(args)) => (false, watch::demo(args)),
         None => (false, watch::watch(args)),
     };
     done.unwrap_or_else(|failure| failure.tell(json))

@@ -12,6 +12,7 @@ use crate::{
         exit::{Failure, INTERRUPTED},
         load::stem,
     },
+    commit::Replay,
     export::Symbols,
     format::Format,
     plan::Session,
@@ -31,9 +32,8 @@ struct Manner {
 pub(super) fn watch(args: &Args) -> Result<ExitCode, Failure> {
     let settings = args.reading.settings(args.mark.critical);
     let manner = Manner { format: args.reading.format, settings, screen: args.screen.clone() };
-    let usable = io::stdout().is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb");
     match &args.file {
-        Some(file) if !usable => super::show::plain(file, &args.reading, args.mark.critical),
+        Some(file) if !usable() => super::show::plain(file, &args.reading, args.mark.critical),
         Some(file) => {
             if file != Path::new("-") {
                 refuse_what_is_no_transcript(file, &manner)?;
@@ -41,7 +41,7 @@ pub(super) fn watch(args: &Args) -> Result<ExitCode, Failure> {
             let first = opened(file, &manner, false);
             drive(first, &manner)
         }
-        None if !usable => Err(Failure::new(
+        None if !usable() => Err(Failure::new(
             crate::cli::exit::USAGE,
             "no-terminal",
             "There is no terminal to choose a session in.",
@@ -74,11 +74,40 @@ fn refuse_what_is_no_transcript(file: &Path, manner: &Manner) -> Result<(), Fail
     Ok(())
 }
 
+/// The bundled incident.
+const INCIDENT: &str = include_str!("../../../assets/demo.jsonl");
+
+/// `cutline demo`.
+pub(super) fn demo(args: &args::Demo) -> Result<ExitCode, Failure> {
+    let manner = Manner { format: None, settings: Settings::default(), screen: args.screen.clone() };
+    if !usable() {
+        return Err(Failure::new(
+            crate::cli::exit::USAGE,
+            "no-terminal",
+            "The demo needs a terminal.",
+            "Read it as text instead: cutline show sample-sessions/refuse.jsonl.",
+        ));
+    }
+    let replay = Replay::start(INCIDENT, args.speed, clock::now())?;
+    drive(opened(replay.path(), &manner, true), &manner)
+}
+
+/// A terminal that a screen can be drawn on.
+fn usable() -> bool {
+    io::stdout().is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
 fn drive(first: (State, Feeder), manner: &Manner) -> Result<ExitCode, Failure> {
+    // Kept until the screen has ended: dropping it ends the writer and removes its file.
+    let mut replay: Option<Replay> = None;
     let next = |end: &End| {
         Ok(match end {
             End::Open(path) => Some(opened(path, manner, false)),
-            End::Demo | End::Quit | End::Interrupted => None,
+            End::Demo => {
+                let started = replay.insert(Replay::start(INCIDENT, 1.0, clock::now())?);
+                Some(opened(started.path(), manner, true))
+            }
+            End::Quit | End::Interrupted => None,
         })
     };
     let ended = ui::run(first, next, &clock::now)?;
@@ -90,7 +119,11 @@ fn drive(first: (State, Feeder), manner: &Manner) -> Result<ExitCode, Failure> {
 
 fn opened(file: &Path, manner: &Manner, demo: bool) -> (State, Feeder) {
     let stdin = file == Path::new("-");
-    let name = if stdin { "standard input".to_string() } else { name_of(file) };
+    let name = match (stdin, demo) {
+        (true, _) => "standard input".to_string(),
+        (_, true) => "demo".to_string(),
+        _ => name_of(file),
+    };
     let state = State::new(options(manner, name, stem(file), demo), (80, 24), clock::now());
     let feeder =
         if stdin { Feeder::Stdin } else { Feeder::File { path: file.to_path_buf(), poll: manner.screen.poll } };
