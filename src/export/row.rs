@@ -124,7 +124,13 @@ pub fn head_of(session: &Session, payload: &dyn Payload, position: usize) -> Opt
         return Some("placeholder, in memory only".to_string());
     }
     let body = session.body(position, payload).unwrap_or_default();
-    let words = head(record.kind, &body);
+    let mut words = head(record.kind, &body);
+    if record.kind == Kind::Call
+        && let Some(cwd) = session.facts().cwd.filter(|cwd| cwd.len() > 1)
+    {
+        // Paths inside the working folder are read without it.
+        words = words.replace(&format!("{}/", cwd.trim_end_matches('/')), "");
+    }
     Some(if words.is_empty() { session.name(record.tool).to_string() } else { words })
 }
 

@@ -54,9 +54,7 @@ struct Shape {
 
 impl Shape {
     fn of(state: &State, inner: Rect) -> Self {
-        let most = if inner.width < 100 { 2 } else { 4 };
-        // Two lanes below 100 columns, but a wide pane that shows little may use its room.
-        let most = if inner.width >= 60 && most == 2 { 3 } else { most };
+        let most = if state.size.0 < 100 { 2 } else { 4 };
         let bottom = state.top + usize::from(inner.height);
         let lanes = state.rails.width(state.top, bottom, most).max(1);
         let folded = (state.top..bottom.min(state.len())).map(|at| state.rails.folded(at, lanes)).max().unwrap_or(0);
