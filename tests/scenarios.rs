@@ -1,4 +1,5 @@
 //! The worked cases of `scenarios.txt`.
+#![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
 use cutline::{
     budget::Pressure,

@@ -1,6 +1,7 @@
 //! Every screen as a picture: characters and styles, written to `assets/screens/*.svg`.
 //! `UPDATE_SCREENS=1 cargo test --test screens` accepts what is drawn now; reading the diff is the review.
 #![expect(clippy::disallowed_methods, reason = "tests write pictures")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that fails says where")]
 
 mod svg;
 

@@ -108,13 +108,11 @@ impl Log {
             let before = (0..at).rev().find(|i| record.message.is_some() && self.records[*i].message == record.message);
             groups.extend(before.map(|i| vec![i, at]));
         }
-        loop {
-            let Some((a, b)) = (0..groups.len())
-                .flat_map(|a| (a + 1..groups.len()).map(move |b| (a, b)))
-                .find(|(a, b)| groups[*a].iter().any(|x| groups[*b].contains(x)))
-            else {
-                break;
-            };
+        let touching = |groups: &[Vec<usize>]| {
+            let mut pairs = (0..groups.len()).flat_map(|a| (a + 1..groups.len()).map(move |b| (a, b)));
+            pairs.find(|(a, b)| groups[*a].iter().any(|x| groups[*b].contains(x)))
+        };
+        while let Some((a, b)) = touching(&groups) {
             let moved = groups.remove(b);
             groups[a].extend(moved);
             groups[a].sort_unstable();

@@ -65,7 +65,7 @@ fn run(out: &mut String, x: usize, y: usize, cells: usize, text: &str, cell: &Ce
     );
 }
 
-fn hex<'a>(color: Color, default: &'a str) -> &'a str {
+fn hex(color: Color, default: &str) -> &str {
     match color {
         Color::Red => "#cf222e",
         Color::Green => "#1a7f37",
