@@ -27,7 +27,8 @@ pub(super) fn sql(call: &Call<'_>, found: &mut Found) {
     let Some(text) = text else { return };
     let Some(effect) = effect(&text) else { return };
     let connection = call.first_of(&CONNECTIONS);
-    let name = connection.map_or_else(|| "sql transaction".to_string(), |name| format!("sql transaction on {name}"));
+    // By its connection alone: a runtime that records transactions itself names them so too.
+    let name = connection.map_or_else(|| "sql transaction".to_string(), |name| name.into_owned());
     let known = found.state(IdentifierKind::Transaction, &name).is_some();
     let state = match (effect, call.outcome) {
         (Effect::Begun, Outcome::Done) => IdentifierState::Open,

@@ -301,7 +301,7 @@ fn database_transactions() {
     let mut story = Story::default();
     story.call("write_stdin", r#"{"session_id":7,"chars":"BEGIN;\n"}"#, &Answer::Ok("BEGIN"));
     story.call("write_stdin", r#"{"session_id":7,"chars":"COMMIT;\n"}"#, &Answer::Ok("COMMIT"));
-    let expected = [(K::Transaction, "sql transaction on 7", S::Closed), (K::Session, "7", S::Named)];
+    let expected = [(K::Transaction, "7", S::Closed), (K::Session, "7", S::Named)];
     assert_eq!(found(&story), want(&expected));
     check_shell("psql -c 'BEGIN; UPDATE t SET a=1'", &[]);
     let mut story = Story::default();
