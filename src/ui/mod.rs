@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Comes in: a [`Msg`] at a time (keys, bytes of the file, ticks, answers to effects). Goes out: a changed [`State`],
-//! [`Effect`]s for [`run`] to carry out, and a drawn frame.
+//! [`Effect`]s for [`run()`] to carry out, and a drawn frame.
 //! Must never: change state while drawing; touch a file, a clock or the terminal outside an effect; write at all.
 
 mod action;

@@ -104,7 +104,7 @@ pub(super) struct Rebuild {
     pub(super) kept: usize,
 }
 
-/// Everything the screen knows. Changed by [`super::update`] only.
+/// Everything the screen knows. Changed by [`super::update()`] only.
 pub struct State {
     pub(super) options: Options,
     pub(super) session: Session,
