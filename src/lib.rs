@@ -4,6 +4,7 @@
 
 pub mod budget;
 pub mod cli;
+pub mod commit;
 pub mod cut;
 pub mod export;
 pub mod format;
