@@ -55,8 +55,9 @@ mod samples {
         let listed: BTreeSet<String> = rows().into_iter().map(|row| row.file).collect();
         let there: BTreeSet<String> = fs::read_dir(root("sample-sessions"))
             .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| name.ends_with(".jsonl"))
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"))
+            .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
             .collect();
         assert_eq!(listed, there);
     }
