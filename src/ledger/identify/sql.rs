@@ -28,7 +28,7 @@ pub(super) fn sql(call: &Call<'_>, found: &mut Found) {
     let Some(effect) = effect(&text) else { return };
     let connection = call.first_of(&CONNECTIONS);
     // By its connection alone: a runtime that records transactions itself names them so too.
-    let name = connection.map_or_else(|| "sql transaction".to_string(), |name| name.into_owned());
+    let name = connection.map_or_else(|| "sql transaction".to_string(), std::borrow::Cow::into_owned);
     let known = found.state(IdentifierKind::Transaction, &name).is_some();
     let state = match (effect, call.outcome) {
         (Effect::Begun, Outcome::Done) => IdentifierState::Open,
