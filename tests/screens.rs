@@ -21,18 +21,20 @@ use ratatui::{
     crossterm::event::{KeyCode, KeyEvent, KeyModifiers},
 };
 
-/// Every age in the pictures counts to this moment.
-const NOW: Millis = Millis(1_796_047_200_000);
+/// Milliseconds after its newest record at which a transcript is looked at.
+const LATER: i64 = 12_000;
 
 /// A screen driven like the real one, with its payload in memory.
 struct Driven {
     state: State,
     bytes: Vec<u8>,
+    now: Millis,
 }
 
 impl Driven {
     fn open(sample: &str, size: (u16, u16), theme: Theme, symbols: Symbols) -> Self {
-        let path = Path::new("sample-sessions").join(sample);
+        let folder = if sample == "demo.jsonl" { "assets" } else { "sample-sessions" };
+        let path = Path::new(folder).join(sample);
         let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let options = Options {
             name: sample.to_string(),
@@ -44,11 +46,14 @@ impl Driven {
             zone: TimeZone::UTC,
             demo: false,
         };
-        let mut driven = Self { state: State::new(options, size, NOW), bytes: bytes.clone() };
+        let start = Millis(0);
+        let mut driven = Self { state: State::new(options, size, start), bytes: bytes.clone(), now: start };
         driven.tell(Msg::Resize(size.0, size.1));
         driven.tell(Msg::Feed(Feed::Chunk { offset: 0, bytes }));
         driven.tell(Msg::Feed(Feed::Status(Status::Live)));
-        driven.tell(Msg::Settle(NOW));
+        driven.tell(Msg::Settle(start));
+        driven.now = Millis(driven.state.session().log().newest_time().0 + LATER);
+        driven.tell(Msg::Settle(driven.now));
         driven
     }
 
@@ -83,7 +88,7 @@ impl Driven {
             };
             self.tell(Msg::Key(KeyEvent::new(code, KeyModifiers::NONE)));
         }
-        self.tell(Msg::Settle(NOW));
+        self.tell(Msg::Settle(self.now));
     }
 
     fn draw(&self, size: (u16, u16)) -> ratatui::buffer::Buffer {
@@ -112,7 +117,7 @@ const MONO: Theme = Theme { depth: Depth::Mono, background: Background::Dark };
 #[test]
 fn main_screen_at_every_size() {
     for (w, h) in [(60, 15), (80, 24), (120, 40), (200, 50)] {
-        for sample in ["refuse.jsonl", "defer.jsonl"] {
+        for sample in ["demo.jsonl", "codex.jsonl"] {
             let driven = Driven::open(sample, (w, h), DARK, Symbols::Unicode);
             let stem = sample.trim_end_matches(".jsonl");
             check(&format!("{stem}-{w}x{h}"), &driven, (w, h), false);
@@ -123,9 +128,9 @@ fn main_screen_at_every_size() {
 #[test]
 fn themes_and_ascii() {
     let size = (80, 24);
-    check("mono-80x24", &Driven::open("refuse.jsonl", size, MONO, Symbols::Unicode), size, false);
-    check("light-80x24", &Driven::open("refuse.jsonl", size, LIGHT, Symbols::Unicode), size, true);
-    check("ascii-80x24", &Driven::open("refuse.jsonl", size, MONO, Symbols::Ascii), size, false);
+    check("mono-80x24", &Driven::open("critical.jsonl", size, MONO, Symbols::Unicode), size, false);
+    check("light-80x24", &Driven::open("critical.jsonl", size, LIGHT, Symbols::Unicode), size, true);
+    check("ascii-80x24", &Driven::open("critical.jsonl", size, MONO, Symbols::Ascii), size, false);
 }
 
 #[test]
@@ -141,7 +146,7 @@ fn windows_and_panes() {
         ("notes", "Tab Tab Tab Tab Tab"),
         ("paused", "g j j"),
     ] {
-        let mut driven = Driven::open("refuse.jsonl", size, DARK, Symbols::Unicode);
+        let mut driven = Driven::open("critical.jsonl", size, DARK, Symbols::Unicode);
         driven.press(keys);
         check(&format!("{name}-80x24"), &driven, size, false);
     }
@@ -149,13 +154,13 @@ fn windows_and_panes() {
 
 #[test]
 fn no_size_panics() {
-    let mut driven = Driven::open("refuse.jsonl", (80, 24), DARK, Symbols::Unicode);
+    let mut driven = Driven::open("critical.jsonl", (80, 24), DARK, Symbols::Unicode);
     for keys in ["", "?", "Esc i", "Esc Enter", "Enter", "q q Tab", "Tab Tab"] {
         driven.press(keys);
         for w in (0..=20).chain([59, 60, 61, 79, 99, 100, 120, 159, 160, 200, 500]) {
             for h in (0..=16).chain([24, 40, 50, 200]) {
                 driven.tell(Msg::Resize(w, h));
-                driven.tell(Msg::Settle(NOW));
+                driven.tell(Msg::Settle(driven.now));
                 driven.draw((w, h));
             }
         }

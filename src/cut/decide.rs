@@ -103,7 +103,6 @@ pub fn decide(ledger: &Ledger, demand: &Demand<'_>) -> Decision {
         return decision;
     }
     decision.blockers = blockers(ledger, &reasons, demand.ids);
-    let open = decision.blockers.len();
     let found = older(target);
     match (found, demand.pressure) {
         (Some(cut), Pressure::Critical) => {
@@ -119,8 +118,7 @@ pub fn decide(ledger: &Ledger, demand: &Demand<'_>) -> Decision {
         }
         (None, _) => {
             decision.verdict = Verdict::Refuse;
-            decision.because =
-                format!("{start}..{target} has {open} blockers and nothing older is closed and large enough.");
+            decision.because = format!("{start}..{target} is open and nothing older is closed and large enough.");
         }
     }
     decision
