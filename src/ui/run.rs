@@ -75,6 +75,8 @@ pub fn run(
     let stop = send.clone();
     terminal::listen(move || drop(stop.send(Incoming::Stop)))?;
     read_keys(send.clone())?;
+    #[cfg(debug_assertions)]
+    test_panic();
     let mut shown = Some(first);
     let mut ended = End::Quit;
     while let Some((mut state, feeder)) = shown.take() {
@@ -96,6 +98,20 @@ pub fn run(
         }
     }
     Ok(ended)
+}
+
+/// Debug builds panic on demand, so that a test can prove that the terminal is given back.
+#[cfg(debug_assertions)]
+fn test_panic() {
+    #[expect(clippy::panic, reason = "asked for by a test")]
+    fn fail() {
+        panic!("asked for by a test");
+    }
+    match std::env::var("CUTLINE_TEST_PANIC").as_deref() {
+        Ok("main") => fail(),
+        Ok("thread") => drop(thread::spawn(fail).join()),
+        _ => {}
+    }
 }
 
 fn start(feeder: &Feeder, send: &SyncSender<Incoming>) -> io::Result<(Option<Tail>, Option<Files>)> {

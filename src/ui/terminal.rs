@@ -72,7 +72,10 @@ impl Screen {
         restore();
         emulate_default_handler(SIGTSTP)?;
         take()?;
-        self.terminal.clear()
+        // A fresh one draws everything; `Terminal::clear` would ask the terminal for its cursor and wait for an answer
+        // that the thread of the keys takes away.
+        self.terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
+        Ok(())
     }
 }
 
