@@ -58,10 +58,7 @@ fn fits(want: &str, got: &str) -> bool {
     if parts.len() == 1 {
         return want.trim_end() == got.trim_end();
     }
-    let mut rest = match got.strip_prefix(head) {
-        Some(rest) => rest,
-        None => return false,
-    };
+    let Some(mut rest) = got.strip_prefix(head) else { return false };
     for part in parts.iter().take(parts.len() - 1).skip(1) {
         match rest.split_once(part) {
             Some((_, after)) => rest = after,
