@@ -12,3 +12,4 @@ pub mod ledger;
 pub mod model;
 pub mod plan;
 pub mod source;
+pub mod ui;

@@ -1,5 +1,5 @@
 use super::Basis;
-use crate::model::{Context, Log, Usage};
+use crate::model::{Context, Kind, LaneId, Log, Usage};
 
 /// Tokens in use after each record of the context. Between two measurements the estimates are scaled so that each
 /// interval sums to what was measured; before the first one stands what the transcript does not hold (system
@@ -32,7 +32,7 @@ impl Series {
         let anchors = anchors(log, context);
         let mut series = Self::scale(&estimates, &anchors);
         let last = anchors.last();
-        series.measured = last.map(|anchor| (anchor.usage.input, anchor.upto - 1));
+        series.measured = last.map(|anchor| (anchor.usage.input, anchor.upto.saturating_sub(1)));
         series.own_estimate = last.is_some_and(|anchor| anchor.usage.estimated);
         series.steps = anchors
             .windows(2)
@@ -154,22 +154,31 @@ fn fill(after: &mut Vec<u64>, span: &[u64], from: u64, to: u64) {
 }
 
 /// Measurements that speak of this context: of the main lane, behind the runtime's last compaction, at a record that
-/// is still in the context.
+/// is still in the context; or at a display line, which stands in no context and speaks of everything before it.
 fn anchors(log: &Log, context: &Context) -> Vec<Anchor> {
     let boundary = log.boundaries.last().map_or(0, |boundary| boundary.line);
+    let usable = |usage: &Usage| {
+        let line = log.records.get(usage.record as usize).map_or(0, |record| record.line);
+        usage.lane == LaneId::MAIN && line >= boundary && usage.input > 0
+    };
     let mut out: Vec<Anchor> = Vec::new();
     for (position, slot) in context.slots().iter().enumerate() {
         let Some(id) = slot.id() else { continue };
         let at = log.usage.partition_point(|usage| usage.record < id);
         let here = log.usage.get(at..).unwrap_or_default().iter().take_while(|usage| usage.record == id);
-        let Some(usage) = here.last() else { continue };
-        let line = log.records.get(id as usize).map_or(0, |record| record.line);
-        let stale = line < boundary;
-        if usage.lane != crate::model::LaneId::MAIN || stale || usage.input == 0 {
-            continue;
+        if let Some(usage) = here.last().filter(|usage| usable(usage)) {
+            out.push(Anchor { upto: position + 1, total: usage.input + usage.output, usage: *usage });
         }
-        let total = usage.input + usage.output;
-        out.push(Anchor { upto: position + 1, total, usage: *usage });
+    }
+    let display = |usage: &&Usage| {
+        let kind = log.records.get(usage.record as usize).map(|record| record.kind);
+        usable(usage) && kind == Some(Kind::Notice)
+    };
+    if let Some(usage) = log.usage.last().filter(display) {
+        let newest = context.slots().last().and_then(|slot| slot.id()).unwrap_or(0);
+        if usage.record > newest && out.last().is_none_or(|anchor| anchor.upto < context.len() || context.is_empty()) {
+            out.push(Anchor { upto: context.len(), total: usage.input + usage.output, usage: *usage });
+        }
     }
     out
 }

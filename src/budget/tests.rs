@@ -68,10 +68,8 @@ fn limits_are_read() {
 
 #[test]
 fn the_target_lands_at_half() {
-    let mut text = String::from("{\"cutline\":1,\"window\":1000}\n");
-    for n in 0..100 {
-        text += &format!("{{\"kind\":\"user\",\"text\":\"{n}\",\"tokens\":10}}\n");
-    }
+    let text = "{\"cutline\":1,\"window\":1000}\n".to_string()
+        + &"{\"kind\":\"user\",\"text\":\"x\",\"tokens\":10}\n".repeat(100);
     let (budget, _) = budget(&text, &Settings::default());
     let target = budget.target(0);
     assert!(budget.after_cut(0, target) <= 500);

@@ -189,11 +189,15 @@ pub(super) struct Plan {
     /// Allow a stale pair to stay whole around the summary.
     #[arg(long)]
     pub(super) bracketed: bool,
+    /// Background tasks, live sessions and sub-agents forbid a cut too.
+    #[arg(long)]
+    pub(super) block_carried: bool,
     /// Fewest tokens that a compaction must free.
     #[arg(long, value_name = "TOKENS", value_parser = tokens)]
     pub(super) min_progress: Option<u64>,
     /// Decide as if the context were critical; with `=LIMIT`: where that begins.
     #[arg(long, value_name = "LIMIT", num_args = 0..=1, require_equals = true, conflicts_with = "pressed")]
+    #[expect(clippy::option_option, reason = "absent, the bare flag, and a limit are three things")]
     pub(super) critical: Option<Option<Limit>>,
     /// Decide as if the context were over the trigger.
     #[arg(long)]

@@ -8,6 +8,8 @@ use crate::{export::ErrorReport, model::show_line, plan::PlanError, source::Sour
 pub(super) const IO: u8 = 1;
 /// Usage.
 pub(super) const USAGE: u8 = 2;
+/// Ctrl-C.
+pub(super) const INTERRUPTED: u8 = 130;
 /// The input is no transcript.
 pub(super) const NOT_A_TRANSCRIPT: u8 = 15;
 

@@ -21,5 +21,5 @@ pub fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return exit::usage(&error),
     };
-    commands::run(args)
+    commands::run(&args)
 }

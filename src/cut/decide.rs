@@ -155,6 +155,10 @@ fn blockers(ledger: &Ledger, reasons: &[Reason], ids: &dyn Fn(usize) -> Option<S
             _ => vec![blocker(ledger, reason, ids)],
         })
         .collect();
+    // An open call of the newest response is named once: resolving it also makes it read.
+    let pending: Vec<usize> =
+        out.iter().filter(|b| b.reason.kind == ReasonKind::Pending).map(|b| b.obligation.at).collect();
+    out.retain(|b| b.reason.kind != ReasonKind::Live || !pending.contains(&b.obligation.at));
     out.sort_by_key(|blocker| (blocker.obligation.at, blocker.reason.kind));
     out
 }
@@ -169,7 +173,11 @@ fn blocker(ledger: &Ledger, reason: &Reason, ids: &dyn Fn(usize) -> Option<Sym>)
         CallState::Waiting => Remedy::Answer,
         _ => Remedy::Abandon,
     };
+    let task = ledger.carried().iter().find(|task| task.at as usize == at);
     let (kind, state, remedy) = match reason.kind {
+        ReasonKind::Pending if !ledger.is_pending(at) && task.is_some() => {
+            (ObligationKind::Task, CallState::Open, Remedy::WaitOrAbandon)
+        }
         ReasonKind::Txn | ReasonKind::TxnCloser => (ObligationKind::Transaction, CallState::Open, Remedy::Close),
         ReasonKind::Retry | ReasonKind::RetryCloser => (ObligationKind::Retry, CallState::Open, Remedy::Reset),
         ReasonKind::Pending | ReasonKind::HeadOpen if ledger.kind(at) == Some(Kind::ApprovalRequest) => {
@@ -186,7 +194,8 @@ fn blocker(ledger: &Ledger, reason: &Reason, ids: &dyn Fn(usize) -> Option<Sym>)
 fn live_blockers(ledger: &Ledger, reason: &Reason, ids: &dyn Fn(usize) -> Option<Sym>) -> Vec<Blocker> {
     let mut calls: Vec<usize> = ledger.unread().into_iter().filter_map(|at| ledger.partner(at)).collect();
     if calls.is_empty() {
-        calls = vec![ledger.frontier()];
+        let open = ledger.pending().find(|at| *at >= ledger.frontier());
+        calls = vec![open.unwrap_or(ledger.frontier())];
     }
     calls
         .into_iter()

@@ -80,11 +80,14 @@ pub struct Rules {
     pub strict: bool,
     /// Unread results and open calls of the newest response stay verbatim (the default).
     pub live: bool,
+    /// What lives on after its launch was answered forbids a cut too. Off by default: one development server would
+    /// forbid compaction for ever; its handle goes into the summary's ledger instead.
+    pub carried: bool,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { strict: true, live: true }
+        Self { strict: true, live: true, carried: false }
     }
 }
 
@@ -205,6 +208,9 @@ pub fn legal_ends(ledger: &Ledger, start: usize, rules: Rules) -> Vec<bool> {
     for bracket in ledger.brackets() {
         cover_bracket(&mut cover, &bracket, start, rules);
     }
+    for task in ledger.carried().iter().filter(|task| rules.carried && task.at as usize >= start) {
+        cover.add(task.at as usize + 1, usize::MAX);
+    }
     if rules.live {
         cover.add(ledger.frontier() + 1, len + 1);
     }
@@ -291,6 +297,9 @@ pub fn why_illegal(ledger: &Ledger, units: &Units, start: usize, end: usize, rul
     }
     for at in ledger.pending().filter(|at| (start..end).contains(at)) {
         add(ReasonKind::Pending, vec![at]);
+    }
+    for task in ledger.carried().iter().filter(|task| rules.carried && (start..end).contains(&(task.at as usize))) {
+        add(ReasonKind::Pending, vec![task.at as usize]);
     }
     for unit in &units.0 {
         let inside = unit.records.iter().filter(|at| (start..end).contains(&(**at as usize))).count();

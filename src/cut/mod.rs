@@ -12,6 +12,7 @@
 //! let log = notation::parse("U C1 R1 A U C2").unwrap();
 //! let ledger = Ledger::of(&log.log, &log.context, log.context.len());
 //! assert_eq!(cut::pending_calls_at(&ledger, 6), [5]);
+//! assert_eq!(cut::orphan_results_at(&ledger, 2), [2]);
 //! assert_eq!(cut::select_legal_cut(&ledger, 6).unwrap(), 5);
 //! let error = cut::is_obligation_closed(&ledger, 0, 6).unwrap_err();
 //! assert_eq!(error.open, [5]);
@@ -29,6 +30,3 @@ pub use legality::{
     legal_ends, orphan_results_at, pending_calls_at, reasons_at_every_cut, select_legal_cut, why_illegal,
 };
 pub use verdict::{Blocker, Decision, Relief, Verdict};
-
-#[cfg(test)]
-mod tests;

@@ -14,5 +14,5 @@ pub use rails::{Rail, Rails};
 pub use report::{
     ContextReport, CutsReport, ErrorReport, InspectReport, ObligationItem, ObligationsReport, PlanReport, hex,
 };
-pub use row::{Row, Sign, Symbols, row};
+pub use row::{Row, Sign, Symbols, head_of, row};
 pub use show::{ShowOptions, show, tokens, worth_a_ruler};

@@ -89,6 +89,15 @@ impl Rails {
         self.rows.get(position).copied().unwrap_or_default()
     }
 
+    /// The lanes that a cut before `position` would cross.
+    pub fn crossing(&self, position: usize) -> [Rail; LANES] {
+        let before = position.checked_sub(1).map(|at| self.at(at)).unwrap_or_default();
+        before.map(|rail| match rail {
+            Rail::Start { open } | Rail::Through { open } => Rail::Through { open },
+            Rail::Empty | Rail::End => Rail::Empty,
+        })
+    }
+
     /// Links that pass `position` beyond the first `lanes` lanes.
     pub fn folded(&self, position: usize, lanes: usize) -> usize {
         let drawn = self.at(position);

@@ -117,29 +117,41 @@ pub struct Row {
     pub tokens: u64,
 }
 
-/// The row of the record at `position`. Reads its payload, and that of its call, once each.
-pub fn row(session: &Session, rails: &Rails, payload: &dyn Payload, position: usize, now: Millis) -> Option<Row> {
+/// The words of a record, from its payload. Raw text of the transcript.
+pub fn head_of(session: &Session, payload: &dyn Payload, position: usize) -> Option<String> {
+    let record = session.record(position)?;
+    if record.flags.has(Flags::SYNTHETIC) {
+        return Some("placeholder, in memory only".to_string());
+    }
+    let body = session.body(position, payload).unwrap_or_default();
+    let mut words = head(record.kind, &body);
+    if record.kind == Kind::Call
+        && let Some(cwd) = session.facts().cwd.filter(|cwd| cwd.len() > 1)
+    {
+        // Paths inside the working folder are read without it.
+        words = words.replace(&format!("{}/", cwd.trim_end_matches('/')), "");
+    }
+    Some(if words.is_empty() { session.name(record.tool).to_string() } else { words })
+}
+
+/// The row of the record at `position` with its words, as [`head_of`] gave them. Reads no payload.
+pub fn row(session: &Session, rails: &Rails, position: usize, head: String, now: Millis) -> Option<Row> {
     let record = session.record(position)?;
     let ledger = session.ledger();
-    let body = session.body(position, payload).unwrap_or_default();
     let launched = ledger.carried().iter().any(|task| task.at as usize == position);
     let open = ledger.is_pending(position) || launched || is_open_bracket(session, position);
-    let mut row = Row {
+    Some(Row {
         at: position,
         time: record.time,
         open,
         sent: session.context().slots().get(position).is_none_or(|slot| slot.sent),
         rails: rails.at(position),
         sign: sign(record.kind, record.flags, launched),
-        head: head(record.kind, &body),
+        head,
         tool: if record.kind == Kind::Call { session.name(record.tool).to_string() } else { String::new() },
         state: state(session, position, now),
         tokens: session.budget().map_or(0, |budget| budget.series.at(position)),
-    };
-    if record.kind == Kind::Call && row.head.is_empty() {
-        row.head.clone_from(&row.tool);
-    }
-    Some(row)
+    })
 }
 
 fn is_open_bracket(session: &Session, position: usize) -> bool {
@@ -188,6 +200,11 @@ fn head(kind: Kind, body: &Body) -> String {
         Kind::TaskEnded => labelled("ended", body),
         Kind::ApprovalRequest => labelled("approval asked", body),
         Kind::Approval => labelled("approval", body),
+        // A line of the runtime's own that has no text: its type says more than its JSON.
+        Kind::Notice if body.text.starts_with('{') => {
+            let kind = body.facts.iter().find(|(name, _)| name == "type");
+            kind.map_or_else(|| first_line(&body.text).to_string(), |(_, kind)| format!("({kind})"))
+        }
         _ => first_line(&body.text).to_string(),
     }
 }
@@ -199,8 +216,9 @@ fn labelled(label: &str, body: &Body) -> String {
 
 fn answer(body: &Body, failed: bool) -> String {
     let code = body.facts.iter().find(|(name, value)| name == "exit code" && value != "0");
-    let lines = body.text.lines().filter(|line| !line.trim().is_empty()).count();
-    let first = first_line(&body.text);
+    let own = body.text.get(body.lead..).unwrap_or(&body.text);
+    let lines = own.lines().filter(|line| !line.trim().is_empty()).count();
+    let first = first_line(own);
     match (code, lines) {
         (Some((_, code)), _) => format!("exit {code} {first}"),
         (None, 0) => "(no output)".to_string(),

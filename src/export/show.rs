@@ -1,6 +1,6 @@
 use jiff::tz::TimeZone;
 
-use super::{Rails, Row, Symbols, row};
+use super::{Rails, Row, Symbols, head_of, row};
 use crate::{
     cut::legal_cuts,
     model::{Millis, Shown, clock},
@@ -39,7 +39,8 @@ pub fn show(session: &Session, payload: &dyn Payload, options: &ShowOptions, mut
             let frees = session.budget().map_or(0, |budget| budget.frees(0, at));
             each(&rule(options, &format!("{} legal cut {at} frees {}", options.symbols.cut(), tokens(frees))));
         }
-        if let Some(row) = row(session, &rails, payload, at, options.now) {
+        let head = head_of(session, payload, at).unwrap_or_default();
+        if let Some(row) = row(session, &rails, at, head, options.now) {
             each(&line(&row, lanes, rails.folded(at, lanes), options));
         }
     }
@@ -69,11 +70,11 @@ fn line(row: &Row, lanes: usize, folded: usize, options: &ShowOptions) -> String
     format!("{left}{head}{}{right}", " ".repeat(pad))
 }
 
-/// `0.2k`, `58.2k`, `1.2M`.
+/// `120`, `58.2k`, `1.2M`.
 pub fn tokens(n: u64) -> String {
-    if n >= 1_000_000 {
-        format!("{}.{}M", n / 1_000_000, n % 1_000_000 / 100_000)
-    } else {
-        format!("{}.{}k", n / 1_000, n % 1_000 / 100)
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..1_000_000 => format!("{}.{}k", n / 1_000, n % 1_000 / 100),
+        _ => format!("{}.{}M", n / 1_000_000, n % 1_000_000 / 100_000),
     }
 }

@@ -3,8 +3,8 @@
 //! Comes in: the bytes of one physical line with its number and offset, in file order.
 //! Goes out: records, events, usage and notes in a [`Log`]; the effective [`Context`] of the main lane; the decoded
 //! [`Body`] of one record when somebody looks at it.
-//! Must never: fail (an unknown line becomes [`Kind::Opaque`], counted and kept byte for byte), keep payload in
-//! memory, name ratatui, a clock, a file or a thread.
+//! Must never: fail (an unknown line becomes `Kind::Opaque`, counted and kept byte for byte), keep payload in
+//! memory, know of a screen, a clock, a file or a thread.
 
 use crate::model::{Body, Context, Log, Record};
 

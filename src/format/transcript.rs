@@ -28,6 +28,9 @@ pub struct Transcript {
     /// Where the current line starts.
     line_start: u64,
     segment: u16,
+    /// The continued file that was fed last. One without a readable line leaves the adapter as it was; it must not be
+    /// asked for again for ever.
+    fed: Option<Continues>,
 }
 
 impl Transcript {
@@ -45,6 +48,7 @@ impl Transcript {
             offset: 0,
             line_start: 0,
             segment: 0,
+            fed: None,
         };
         if let Some(format) = forced {
             new.adapter = Some(format.adapter(stem));
@@ -73,6 +77,7 @@ impl Transcript {
     /// Takes the whole bytes of a file that this one continues, before its own second line.
     /// `segment` numbers such files from 1.
     pub fn feed_segment(&mut self, segment: u16, bytes: &[u8]) {
+        self.fed = self.continues();
         let Some(adapter) = &mut self.adapter else { return };
         let mut offset = 0u64;
         for (number, bytes) in (1u32..).zip(bytes.split(|b| *b == b'\n')) {
@@ -95,6 +100,7 @@ impl Transcript {
             self.end_line(&line);
             self.line_start = self.offset;
         } else {
+            self.log.lines += 1;
             self.log.note(
                 NoteKind::TornTail,
                 self.log.physical + 1,
@@ -198,9 +204,9 @@ impl Transcript {
         self.offset
     }
 
-    /// The file that must be fed with [`Transcript::feed_segment`] before anything else.
+    /// The file that must be fed with [`Transcript::feed_segment`] before anything else. To be asked again after each.
     pub fn continues(&self) -> Option<Continues> {
-        self.adapter.as_ref()?.continues()
+        self.adapter.as_ref()?.continues().filter(|next| self.fed.as_ref() != Some(next))
     }
 
     /// The effective context as of the last [`Transcript::context`].

@@ -1,11 +1,12 @@
 //! Who owes what: records of the effective context become calls, units, obligations, the live frontier.
 //!
-//! Comes in: records in logical order, one [`Ledger::push`] each, and the [`Event`]s that happen at them.
+//! Comes in: records in logical order, one [`Ledger::push`] each, and the [`Event`](crate::model::Event)s that happen at them.
 //! Goes out: pairing, pending sets, atomic units, unread results, carried tasks; all incremental, so that a fold of
 //! any prefix is the same as a fold from scratch.
 //! Must never: do quadratic work, pair by *sets* of ids (an id may be used again), or forget an open call because
 //! something else looks like its answer.
 
+mod answers;
 mod fold;
 pub mod identify;
 mod obligation;
@@ -16,6 +17,3 @@ pub use fold::{Bracket, Carried, Ledger};
 pub use obligation::{CallState, Obligation, ObligationKind, Remedy};
 pub use tally::{Tally, TallyOpen};
 pub use units::{Unit, Units};
-
-#[cfg(test)]
-mod tests;

@@ -60,7 +60,8 @@ impl Tally {
 
     fn take(&mut self, id: RecordId, record: &Record, log: &Log, counting: Counting) {
         let skipped = [Flags::REPEAT, Flags::SALVAGED, Flags::SERVER, Flags::SYNTHETIC];
-        if skipped.into_iter().any(|flag| record.flags.has(flag)) {
+        // What stands in a file that this one continues belongs to that file.
+        if record.segment != 0 || skipped.into_iter().any(|flag| record.flags.has(flag)) {
             return;
         }
         // Where ids are unique a call is its id in the whole file: sub-agents never share one.

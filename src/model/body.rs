@@ -9,6 +9,8 @@ pub struct Body {
     pub input: Option<String>,
     /// Text: of a message, of a result, of an error, of reasoning.
     pub text: String,
+    /// Bytes at the start of `text` that the runtime put before the tool's own output; one-line forms leave them out.
+    pub lead: usize,
     /// Facts beside the text, name and value (`exit code`, `model`, `stop reason`, ...).
     pub facts: Vec<(String, String)>,
 }

@@ -70,8 +70,8 @@ pub struct Boundary {
     pub automatic: bool,
 }
 
-/// Everything a transcript said, in file order, without its payload. Grows by append; goes back by
-/// [`Log::rewind`] when the file was rewritten.
+/// Everything a transcript said, in file order, without its payload. Grows by append only: when a file was rewritten
+/// a new log is made.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     /// Records in file order.

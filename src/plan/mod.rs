@@ -10,4 +10,6 @@ mod session;
 
 pub use abandon::Abandonment;
 pub use request::{Plan, PlanError, Request, plan};
-pub use session::{Payload, Session, Shift};
+pub use session::{Session, Shift};
+
+pub use crate::model::Payload;

@@ -1,10 +1,13 @@
 use super::{Abandonment, Session, abandon::with_abandoned};
 use crate::{
     budget::{Budget, Pressure},
-    cut::{Decision, Demand, Rules, Target, decide},
+    cut::{Candidate, Decision, Demand, Rules, Target, candidates, decide},
     ledger::Ledger,
     model::{Context, Kind},
 };
+
+/// Candidates that a plan names.
+const CANDIDATES: usize = 6;
 
 /// What an operator or a script asks for.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +18,8 @@ pub struct Request {
     pub to: Option<usize>,
     /// Allow a stale pair to stay whole around the summary.
     pub bracketed: bool,
+    /// What lives on after its launch was answered forbids a cut too.
+    pub block_carried: bool,
     /// Fewest tokens to free; `None`: 2,000 or 5 % of the window.
     pub min_progress: Option<u64>,
     /// Overrides the state of the budget.
@@ -34,6 +39,8 @@ pub struct Plan {
     pub after: u64,
     /// Positions of the calls that are given up.
     pub abandoned: Vec<usize>,
+    /// Legal cuts near the target, backward and forward; none where calls are given up first.
+    pub candidates: Vec<Candidate>,
 }
 
 /// The request names something that is not there.
@@ -79,7 +86,9 @@ pub fn plan(session: &Session, request: &Request) -> Result<Plan, PlanError> {
     let calls = request.abandon.iter().map(|wish| find_call(session, wish)).collect::<Result<Vec<_>, _>>()?;
     if calls.is_empty() {
         let decision = decided(session, session.ledger(), session.context(), budget, request, &[]);
-        return Ok(finish(budget, decision, Vec::new()));
+        let near = candidates(session.ledger(), decision.target, 0, CANDIDATES, |cut| budget.frees(request.from, cut));
+        let near = near.into_iter().filter(|candidate| candidate.cut > request.from).collect();
+        return Ok(Plan { candidates: near, ..finish(budget, decision, Vec::new()) });
     }
     let (context, put) = with_abandoned(session.context(), session.log(), session.ledger(), &calls);
     let ledger = Ledger::of(session.log(), &context, context.len());
@@ -93,7 +102,7 @@ pub fn plan(session: &Session, request: &Request) -> Result<Plan, PlanError> {
 fn finish(budget: &Budget, decision: Decision, abandoned: Vec<usize>) -> Plan {
     let before = budget.used();
     let after = decision.cut.map_or(before, |cut| budget.after_cut(decision.start, cut));
-    Plan { decision, before, after, abandoned }
+    Plan { decision, before, after, abandoned, candidates: Vec::new() }
 }
 
 fn decided(
@@ -104,7 +113,8 @@ fn decided(
     request: &Request,
     put: &[usize],
 ) -> Decision {
-    let shifted = |position: usize| put.iter().fold(position, |at, inserted| at + usize::from(*inserted < at));
+    // What was put in stands directly before the record, or the cut, at its old position.
+    let shifted = |position: usize| put.iter().fold(position, |at, inserted| at + usize::from(*inserted <= at));
     let log = session.log();
     let prompts: Vec<usize> =
         (0..context.len()).filter(|at| context.get(log, *at).is_some_and(crate::model::Record::is_prompt)).collect();
@@ -132,7 +142,7 @@ fn decided(
             frees: &|a, b| budget.frees(a, b),
             prompts: &prompts,
             ids: &|at| context.get(log, at).and_then(|record| record.id),
-            rules: Rules { strict: !request.bracketed, live: true },
+            rules: Rules { strict: !request.bracketed, live: true, carried: request.block_carried },
         },
     )
 }

@@ -57,6 +57,12 @@ impl Roots {
         }
     }
 
+    /// The folders that are searched.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        let claude = self.claude.iter().map(|root| root.join("projects"));
+        claude.chain(self.codex.iter().map(|root| root.join("sessions"))).collect()
+    }
+
     /// All sessions, the last changed first. What is not there or cannot be read is left out.
     pub fn sessions(&self) -> Vec<Found> {
         let mut found = Vec::new();

@@ -7,6 +7,7 @@
 //! decide by size or time of change alone, map a live file into memory (a truncation would kill the process), write.
 
 mod disk;
+mod files;
 pub mod find;
 pub mod fingerprint;
 pub mod follow;
@@ -18,9 +19,10 @@ pub mod tail;
 mod watch;
 
 pub use disk::{Identity, Refused};
+pub use files::Files;
 pub use find::{Found, Roots, Runtime};
 pub use follow::{Follower, Woken};
-pub use read::{ReadAt, SourceError, read_all, read_chunks};
+pub use read::{ReadAt, SourceError, read_all, read_chunks, read_head};
 pub use tail::{Options, Tail};
 
 /// What following a transcript gives to its reader, in order.

@@ -162,6 +162,17 @@ pub fn read_chunks(path: &Path, mut take: impl FnMut(&[u8])) -> Result<u64, Sour
     }
 }
 
+/// The first bytes of the file, at most `most`, and whether that is all of it.
+///
+/// # Errors
+/// See [`SourceError`].
+pub fn read_head(path: &Path, most: usize) -> Result<(Vec<u8>, bool), SourceError> {
+    let (file, size) = open_once(path)?;
+    let bytes = bytes_at(&file, 0, most).map_err(|error| SourceError::of(path, error))?;
+    let whole = bytes.len() as u64 >= size;
+    Ok((bytes, whole))
+}
+
 /// All bytes of the file.
 ///
 /// # Errors

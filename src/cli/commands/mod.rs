@@ -3,6 +3,7 @@
 mod facts;
 mod plan;
 mod show;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -14,15 +15,16 @@ use super::{
 use crate::budget::Limit;
 
 /// Runs what was asked for.
-pub(super) fn run(args: Args) -> ExitCode {
-    let (json, done) = match args.command {
-        Some(Command::Inspect(args)) => (args.input.json, facts::inspect(&args)),
-        Some(Command::Context(args)) => (args.input.json, facts::context(&args)),
-        Some(Command::Obligations(args)) => (args.input.json, facts::obligations(&args)),
-        Some(Command::Cuts(args)) => (args.input.json, facts::cuts(&args)),
-        Some(Command::Plan(args)) => (args.input.json, plan::plan(&args)),
-        Some(Command::Show(args)) => (false, show::show(&args)),
-        Some(Command::Demo(_)) | None => (false, Err(Failure::new(1, "todo", "not yet", ""))),
+pub(super) fn run(args: &Args) -> ExitCode {
+    let (json, done) = match &args.command {
+        Some(Command::Inspect(args)) => (args.input.json, facts::inspect(args)),
+        Some(Command::Context(args)) => (args.input.json, facts::context(args)),
+        Some(Command::Obligations(args)) => (args.input.json, facts::obligations(args)),
+        Some(Command::Cuts(args)) => (args.input.json, facts::cuts(args)),
+        Some(Command::Plan(args)) => (args.input.json, plan::plan(args)),
+        Some(Command::Show(args)) => (false, show::show(args)),
+        Some(Command::Demo(args)) => (false, watch::demo(args)),
+        None => (false, watch::watch(args)),
     };
     done.unwrap_or_else(|failure| failure.tell(json))
 }

@@ -19,6 +19,7 @@ pub(super) fn plan(args: &Plan) -> Result<ExitCode, Failure> {
         from: args.from,
         to: args.to,
         bracketed: args.bracketed,
+        block_carried: args.block_carried,
         min_progress: args.min_progress,
         pressure: match (critical_now, args.pressed) {
             (true, _) => Some(Pressure::Critical),

@@ -207,7 +207,7 @@ fn file_counts(session: &Session) -> FileCounts {
         .collect();
     FileCounts {
         lines: log.lines,
-        records: log.records.len(),
+        records: log.records.iter().filter(|record| record.segment == 0).count(),
         calls: tally.calls,
         results: tally.results,
         open: open.len(),

@@ -18,6 +18,7 @@ pub struct PlanReport {
     blockers: Vec<ObligationItem>,
     relief: Option<ReliefItem>,
     because: String,
+    candidates: Vec<CandidateItem>,
     before: u64,
     after: u64,
     basis: &'static str,
@@ -26,6 +27,14 @@ pub struct PlanReport {
     identifiers_redacted: usize,
     identifiers_left_out: usize,
     source: SourceItem,
+}
+
+#[derive(Debug, Serialize)]
+struct CandidateItem {
+    span: [usize; 2],
+    frees: u64,
+    after: u64,
+    forward: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -81,6 +90,16 @@ impl PlanReport {
             blockers: decision.blockers.iter().map(blocker).collect(),
             relief,
             because: decision.because.clone(),
+            candidates: plan
+                .candidates
+                .iter()
+                .map(|c| CandidateItem {
+                    span: [decision.start, c.cut],
+                    frees: c.frees,
+                    after: budget.after_cut(decision.start, c.cut),
+                    forward: c.forward,
+                })
+                .collect(),
             before: plan.before,
             after: plan.after,
             basis: budget.series.basis().name(),

@@ -57,7 +57,8 @@ impl Claude {
             log.push(base.fill(line.record(Kind::Assistant, content)));
         }
         for block in content.items() {
-            let name = block.get_str("type").unwrap_or_default();
+            let inner = Envelope::of(block);
+            let name = inner.text("type").unwrap_or_default();
             let (kind, flags) = match &*name {
                 "text" => (Kind::Assistant, Flags::NONE),
                 "thinking" | "redacted_thinking" => (Kind::Thinking, Flags::NONE),
@@ -72,17 +73,17 @@ impl Claude {
             let mut record = base.fill(line.record(kind, block));
             record.flags = record.flags.with(flags);
             let id = if kind == Kind::Call { "id" } else { "tool_use_id" };
-            record.id = block.get_str(id).map(|id| log.syms.intern(&id));
+            record.id = inner.get(id).and_then(Raw::str).map(|id| log.syms.intern(&id));
             if kind == Kind::Call {
-                self.call(block, &mut record, &mut made, log);
+                self.call(&inner, &mut record, &mut made, log);
             }
             log.push(record);
         }
         made
     }
 
-    fn call(&mut self, block: Raw<'_>, record: &mut Record, made: &mut Made, log: &mut Log) {
-        let name = block.get_str("name").unwrap_or_default();
+    fn call(&mut self, block: &Envelope<'_>, record: &mut Record, made: &mut Made, log: &mut Log) {
+        let name = block.text("name").unwrap_or_default();
         record.tool = Some(log.syms.intern(&name));
         let asks = matches!(&*name, "AskUserQuestion" | "ExitPlanMode");
         record.flags = record.flags.with_if(Flags::ASKS_PERSON, asks);
@@ -107,16 +108,17 @@ impl Claude {
         // The report speaks of the line's only result; of several it cannot be said of which.
         let mut report = env.object("toolUseResult");
         for block in content.items() {
-            let name = block.get_str("type").unwrap_or_default();
+            let inner = Envelope::of(block);
+            let name = inner.text("type").unwrap_or_default();
             if name != "tool_result" {
                 user_block(line, block, Kind::User, Base { flags: base.flags.with(Flags::META), ..base }, &name, log);
                 continue;
             }
-            let failed = block.get("is_error").and_then(Raw::bool) == Some(true);
-            let text = block.get("content").map(first_text).unwrap_or_default();
+            let failed = inner.flag("is_error");
+            let text = inner.get("content").map(first_text).unwrap_or_default();
             let (kind, flags) = user::outcome(&text, failed, denial.as_deref());
             let mut record = base.fill(line.record(kind, block));
-            record.id = block.get_str("tool_use_id").map(|id| log.syms.intern(&id));
+            record.id = inner.get("tool_use_id").and_then(Raw::str).map(|id| log.syms.intern(&id));
             let asked = record.id.is_some_and(|id| self.asking.contains(&id));
             record.flags = record.flags.with(flags).with_if(Flags::ASKS_PERSON, asked);
             let at = log.push(record);

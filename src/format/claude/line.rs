@@ -23,13 +23,14 @@ impl Claude {
         let lane = self.lane(env, uuid.as_deref(), log);
         let flags = Flags::NONE.with_if(Flags::REPEAT, repeat);
         let mut base = Base { time: env.time(), lane, flags, response: None, message: None };
-        if env.object("message").is_some_and(|m| m.get("content").is_some_and(|c| c.items().nth(1).is_some())) {
+        let message = env.object("message");
+        if message.as_ref().is_some_and(|m| m.get("content").is_some_and(|c| c.items().nth(1).is_some())) {
             base.message = Some(log.syms.intern(uuid.as_deref().unwrap_or("")));
         }
         let first = log.next_id();
         let (role, made) = match kind {
-            "assistant" => self.assistant(env, line, &mut base, log),
-            "user" => self.user(env, line, base, log),
+            "assistant" => self.assistant(env, message, line, &mut base, log),
+            "user" => self.user(env, message.as_ref(), line, base, log),
             "system" => self.system(env, line, base, log),
             "attachment" => (Role::Notice, self.attachment(env, line, base, log)),
             _ => {
@@ -131,8 +132,15 @@ impl Claude {
         }
     }
 
-    fn assistant(&mut self, env: &Envelope<'_>, line: &Line<'_>, base: &mut Base, log: &mut Log) -> (Role, Made) {
-        let message = env.object("message").unwrap_or_else(|| Envelope::of(line.value));
+    fn assistant(
+        &mut self,
+        env: &Envelope<'_>,
+        message: Option<Envelope<'_>>,
+        line: &Line<'_>,
+        base: &mut Base,
+        log: &mut Log,
+    ) -> (Role, Made) {
+        let message = message.unwrap_or_else(|| Envelope::of(line.value));
         let model = message.text("model");
         let api_error = env.flag("isApiErrorMessage");
         let local = api_error || model.as_deref() == Some("<synthetic>");
@@ -197,8 +205,15 @@ impl Claude {
         self.measured = response;
     }
 
-    fn user(&mut self, env: &Envelope<'_>, line: &Line<'_>, base: Base, log: &mut Log) -> (Role, Made) {
-        let content = env.get("message").and_then(|message| message.get("content")).unwrap_or(line.value);
+    fn user(
+        &mut self,
+        env: &Envelope<'_>,
+        message: Option<&Envelope<'_>>,
+        line: &Line<'_>,
+        base: Base,
+        log: &mut Log,
+    ) -> (Role, Made) {
+        let content = message.and_then(|message| message.get("content")).unwrap_or(line.value);
         if content.items().any(|block| block.field_is("type", "tool_result")) {
             return (Role::Carrier, self.carrier_blocks(line, env, content, base, log));
         }

@@ -7,6 +7,8 @@ use super::{
 };
 use crate::model::{Context, Log, Millis, NoteKind, Sym};
 
+/// Lines of a batch, generously.
+const NEAR: usize = 256;
 /// Not in the chain.
 const OUT: u32 = u32::MAX;
 
@@ -29,6 +31,10 @@ pub(super) struct Live {
     /// A line that joins the chain at this place or later hangs on the pinned record. `None`: the pinned record is
     /// not in the chain, so only a whole look at the tree can tell.
     floor: Option<usize>,
+    /// The pinned record and what counts like it.
+    tops: Vec<NodeId>,
+    /// The response whose calls count like the pinned record.
+    batch: Option<Sym>,
     links: Links,
     /// Where the last segment starts: in the chain, in the context.
     tail: (usize, usize),
@@ -148,23 +154,46 @@ impl Live {
 
     fn repin(&mut self, tree: &Tree, at: usize, pin: Pin, log: &Log) -> bool {
         let Some(place) = self.place(pin.target) else { return false };
-        let narrower = self.pin.is_none_or(|(_, old)| !old.explicit && self.floor.is_some_and(|floor| place >= floor));
+        // A leaf that was moved is not the newest line that hangs on anything.
+        let moved = self.leaf.is_some_and(|leaf| self.links.is_tail(leaf));
+        let narrower =
+            !moved && self.pin.is_none_or(|(_, old)| !old.explicit && self.floor.is_some_and(|floor| place >= floor));
         if !narrower || (pin.explicit && self.leaf != Some(pin.target)) {
             return false;
         }
+        let old = self.pin.and(self.floor);
         self.set_pin(tree, Some((at, pin)), log);
-        true
+        // A batch with a call elsewhere can have a newer line than the leaf.
+        old.is_none_or(|old| self.tops.iter().all(|top| self.join(tree, *top).is_some_and(|place| place >= old)))
+    }
+
+    /// Where `id` stands in the chain, or the line above it that does; `None` if that is not near.
+    fn join(&self, tree: &Tree, id: NodeId) -> Option<usize> {
+        let mut at = id;
+        for _ in 0..NEAR {
+            if let Some(place) = self.place(at) {
+                return Some(place);
+            }
+            at = tree.node(at).and_then(|node| tree.find(node.parent))?;
+        }
+        None
     }
 
     fn set_pin(&mut self, tree: &Tree, pin: Option<(usize, Pin)>, log: &Log) {
         self.pin = pin;
+        self.tops.clear();
+        self.batch = None;
         let Some((_, pin)) = pin else {
             self.floor = Some(0);
             return;
         };
-        let batch = self.rules.is_some_and(|rules| rules.batch);
-        let others = tree.batch(pin.target, answered(tree, log, pin.target)).filter(|_| batch && !pin.explicit);
-        self.floor = others.chain([pin.target]).filter_map(|id| self.place(id)).min();
+        self.tops.push(pin.target);
+        if self.rules.is_some_and(|rules| rules.batch) && !pin.explicit {
+            let call = answered(tree, log, pin.target);
+            self.batch = tree.batch_of(pin.target, call);
+            self.tops.extend(tree.batch(pin.target, call));
+        }
+        self.floor = self.tops.iter().filter_map(|id| self.place(*id)).min();
     }
 
     fn place(&self, id: NodeId) -> Option<usize> {
@@ -181,10 +210,8 @@ impl Live {
     fn append(&mut self, tree: &Tree, rules: Rules, log: &Log, id: NodeId) -> bool {
         let Some(node) = tree.node(id) else { return false };
         let again = node.response.is_some_and(|response| self.settled.responses.contains(&response));
-        let late = records(log, node).any(|record| {
-            record.kind.is_resolution() && record.id.is_some_and(|call| self.settled.calls.contains(&call))
-        });
-        if node.role == Role::Boundary || (rules.siblings && again) || late {
+        let wider = node.calls && node.response.is_some() && node.response == self.batch;
+        if wider || node.role == Role::Boundary || (rules.siblings && again) || self.answers_settled(tree, log, &[id]) {
             return false;
         }
         if rules.leaf == LeafRule::NewestTime {
@@ -211,9 +238,14 @@ impl Live {
         };
         match self.floor {
             None => return false,
-            Some(floor) if join < floor => return true,
+            // A batch can have lines on a dead branch.
+            Some(floor) if join < floor => return !path.iter().any(|id| self.tops.contains(id)),
             Some(_) if join < self.tail.0 => return false,
             Some(_) => {}
+        }
+        let cut = self.chain.get(join + 1..).unwrap_or_default();
+        if self.answers_settled(tree, log, cut) || self.answers_settled(tree, log, &path) {
+            return false;
         }
         for cut in self.chain.split_off(join + 1) {
             self.set_place(cut, OUT);
@@ -224,6 +256,14 @@ impl Live {
         }
         self.leaf = Some(id);
         true
+    }
+
+    /// True if one of `lines` answers a call before the last segment: coming or going, it changes what that call says.
+    fn answers_settled(&self, tree: &Tree, log: &Log, lines: &[NodeId]) -> bool {
+        let mut found = lines.iter().filter_map(|id| tree.node(*id)).flat_map(|node| records(log, node));
+        found.any(|record| {
+            record.kind.is_resolution() && record.id.is_some_and(|call| self.settled.calls.contains(&call))
+        })
     }
 
     fn rebuild(&mut self, tree: &Tree, rules: Rules, log: &mut Log) {

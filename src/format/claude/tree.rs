@@ -180,11 +180,15 @@ impl Tree {
         open
     }
 
-    /// Lines with calls of the batch that `id` belongs to or answers.
-    pub(super) fn batch(&self, id: NodeId, answered: Option<Sym>) -> impl Iterator<Item = NodeId> + '_ {
+    /// The response that the line `id` is a part of or answers. `answered`: the call that it answers.
+    pub(super) fn batch_of(&self, id: NodeId, answered: Option<Sym>) -> Option<Sym> {
         let own = self.node(id).and_then(|node| node.response);
-        let response = own.or_else(|| self.call_of.get(&answered?).copied());
-        let lines = response.map_or(&[][..], |response| self.response(response));
+        own.or_else(|| self.call_of.get(&answered?).copied())
+    }
+
+    /// Lines with calls of that response.
+    pub(super) fn batch(&self, id: NodeId, answered: Option<Sym>) -> impl Iterator<Item = NodeId> + '_ {
+        let lines = self.batch_of(id, answered).map_or(&[][..], |response| self.response(response));
         lines.iter().copied().filter(|line| self.node(*line).is_some_and(|node| node.calls))
     }
 
@@ -282,8 +286,13 @@ impl Links {
         links
     }
 
+    /// True if `leaf` is the last kept record.
+    pub(super) fn is_tail(&self, leaf: NodeId) -> bool {
+        self.redirect.is_some_and(|(_, tail)| tail == leaf)
+    }
+
     /// The leaf, moved to the last kept record if it is what they hang on.
-    pub(super) fn leaf(&self, leaf: NodeId) -> NodeId {
+    fn leaf(&self, leaf: NodeId) -> NodeId {
         self.redirect.filter(|(anchor, _)| *anchor == leaf).map_or(leaf, |(_, tail)| tail)
     }
 

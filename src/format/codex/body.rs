@@ -78,7 +78,8 @@ fn resolution(value: Raw<'_>) -> Body {
     } else {
         output::inner(&text).unwrap_or_else(|| text.into_owned())
     };
-    Body { text: shown, facts, ..Body::default() }
+    let lead = shown.find(output::OWN).map_or(0, |at| at + output::OWN.len());
+    Body { text: shown, lead, facts, ..Body::default() }
 }
 
 fn thinking(value: Raw<'_>) -> Body {

@@ -274,7 +274,7 @@ impl History {
         }
     }
 
-    /// The effective context as of the last [`History::context`].
+    /// The context as of the last [`History::context`].
     pub(super) fn current(&self) -> &Context {
         &self.context
     }

@@ -53,7 +53,7 @@ impl Lint {
                 let text = || format!("The ordinal goes back from {last} to {number}.");
                 tell(&mut self.backward, NoteKind::Format, line, text, log);
             }
-            Some(last) if number > last + 1 => {
+            Some(last) if number - last > 1 => {
                 let text = || format!("The ordinals jump from {last} to {number}.");
                 tell(&mut self.gap, NoteKind::Format, line, text, log);
             }

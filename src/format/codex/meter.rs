@@ -112,9 +112,9 @@ impl Meter {
         }
         let Some(last) = last.filter(|raw| raw.is_object()) else { return };
         let [total, input, output] = pick(last, ["total_tokens", "input_tokens", "output_tokens"]);
-        let parts = Figure::of(input).known().unwrap_or(0) + Figure::of(output).known().unwrap_or(0);
+        let parts = [input, output].map(|part| Figure::of(part).known().unwrap_or(0));
         match Figure::of(total) {
-            Figure::Number(total) => self.take(total, parts == 0 && total > 0, batch, line, log),
+            Figure::Number(total) => self.take(total, parts == [0, 0] && total > 0, batch, line, log),
             Figure::Odd => log.note(NoteKind::Figures, line.number, "A token figure is no whole number."),
             Figure::Absent => {}
         }

@@ -5,6 +5,9 @@ use std::borrow::Cow;
 use super::wrappers::text_of;
 use crate::format::json::Raw;
 
+/// What stands between the client's own header of an output and what the command wrote.
+pub(super) const OWN: &str = "\nOutput:\n";
+
 /// How a call ended, by its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
@@ -46,7 +49,7 @@ pub(super) fn text(output: Raw<'_>) -> Cow<'_, str> {
 
 /// The part before the command's own output, where the client writes its facts.
 pub(super) fn head(text: &str) -> &str {
-    text.split_once("\nOutput:\n").map_or(text, |(head, _)| head)
+    text.split_once(OWN).map_or(text, |(head, _)| head)
 }
 
 /// The whole number after `label` in `head`.

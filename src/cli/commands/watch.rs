@@ -1,0 +1,216 @@
+//! The screen: a transcript, or the list of sessions found on this machine.
+
+use std::{env, io, io::IsTerminal as _, path::Path, process::ExitCode};
+
+use jiff::tz::TimeZone;
+
+use crate::{
+    budget::Settings,
+    cli::{
+        args::{self, Args, ColorChoice, Screen},
+        clock,
+        exit::{Failure, INTERRUPTED},
+        load::stem,
+    },
+    commit::Replay,
+    export::Symbols,
+    format::Format,
+    plan::Session,
+    source::{Found, Roots, Runtime, SourceError, read_head},
+    ui::{self, Background, Choice, Depth, End, Feeder, Options, Picker, State, Theme},
+};
+
+/// How the next transcript is opened.
+#[derive(Clone)]
+struct Manner {
+    format: Option<Format>,
+    settings: Settings,
+    screen: Screen,
+}
+
+/// `cutline` with or without a file.
+pub(super) fn watch(args: &Args) -> Result<ExitCode, Failure> {
+    let settings = args.reading.settings(args.mark.critical);
+    let manner = Manner { format: args.reading.format, settings, screen: args.screen.clone() };
+    match &args.file {
+        Some(file) if !usable() => super::show::plain(file, &args.reading, args.mark.critical),
+        Some(file) => {
+            if file != Path::new("-") {
+                refuse_what_is_no_transcript(file, &manner)?;
+            }
+            let first = opened(file, &manner, false);
+            drive(first, &manner)
+        }
+        None if !usable() => Err(Failure::new(
+            crate::cli::exit::USAGE,
+            "no-terminal",
+            "There is no terminal to choose a session in.",
+            "Name a transcript: cutline inspect FILE.",
+        )),
+        None => drive((choosing(&manner), Feeder::Nothing), &manner),
+    }
+}
+
+/// A file that exists and is no transcript is refused before anything is drawn; one that is still missing or empty is
+/// waited for.
+fn refuse_what_is_no_transcript(file: &Path, manner: &Manner) -> Result<(), Failure> {
+    const ENOUGH: usize = 4 << 20;
+    let (bytes, whole) = match read_head(file, ENOUGH) {
+        Ok(head) => head,
+        Err(SourceError::Missing(_) | SourceError::Empty(_)) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut probe = Session::new(manner.format, &stem(file), manner.settings);
+    probe.feed(&bytes);
+    if probe.detection().is_some() {
+        return Ok(());
+    }
+    // One unterminated line may be the beginning of a transcript; whole lines without any evidence are not.
+    let lines = probe.bytes() > probe.partial().len() as u64;
+    let beginning = probe.partial().trim_ascii_start().first().is_none_or(|byte| *byte == b'{');
+    if (whole || probe.hopeless()) && (lines || !beginning) {
+        return Err(Failure::not_a_transcript(&file.display().to_string()));
+    }
+    Ok(())
+}
+
+/// The bundled incident.
+const INCIDENT: &str = include_str!("../../../assets/demo.jsonl");
+
+/// `cutline demo`.
+pub(super) fn demo(args: &args::Demo) -> Result<ExitCode, Failure> {
+    let manner = Manner { format: None, settings: Settings::default(), screen: args.screen.clone() };
+    if !usable() {
+        return Err(Failure::new(
+            crate::cli::exit::USAGE,
+            "no-terminal",
+            "The demo needs a terminal.",
+            "Read it as text instead: cutline show sample-sessions/refuse.jsonl.",
+        ));
+    }
+    let replay = Replay::start(INCIDENT, args.speed, clock::now())?;
+    drive(opened(replay.path(), &manner, true), &manner)
+}
+
+/// A terminal that a screen can be drawn on.
+fn usable() -> bool {
+    io::stdout().is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+fn drive(first: (State, Feeder), manner: &Manner) -> Result<ExitCode, Failure> {
+    // Kept until the screen has ended: dropping it ends the writer and removes its file.
+    let mut replay: Option<Replay> = None;
+    let next = |end: &End| {
+        Ok(match end {
+            End::Open(path) => Some(opened(path, manner, false)),
+            End::Demo => {
+                let started = replay.insert(Replay::start(INCIDENT, 1.0, clock::now())?);
+                Some(opened(started.path(), manner, true))
+            }
+            End::Quit | End::Interrupted => None,
+        })
+    };
+    let ended = ui::run(first, next, &clock::now)?;
+    Ok(match ended {
+        End::Interrupted => ExitCode::from(INTERRUPTED),
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+fn opened(file: &Path, manner: &Manner, demo: bool) -> (State, Feeder) {
+    let stdin = file == Path::new("-");
+    let name = match (stdin, demo) {
+        (true, _) => "standard input".to_string(),
+        (_, true) => "demo".to_string(),
+        _ => name_of(file),
+    };
+    let state = State::new(options(manner, name, stem(file), demo), (80, 24), clock::now());
+    let feeder =
+        if stdin { Feeder::Stdin } else { Feeder::File { path: file.to_path_buf(), poll: manner.screen.poll } };
+    (state, feeder)
+}
+
+fn name_of(file: &Path) -> String {
+    file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn options(manner: &Manner, name: String, stem: String, demo: bool) -> Options {
+    Options {
+        name,
+        stem,
+        format: manner.format,
+        settings: manner.settings,
+        symbols: if manner.screen.ascii || !unicode_locale() { Symbols::Ascii } else { Symbols::Unicode },
+        theme: theme(&manner.screen),
+        zone: TimeZone::system(),
+        demo,
+    }
+}
+
+/// Colour by choice, else by `NO_COLOR` and the terminal.
+fn theme(screen: &Screen) -> Theme {
+    let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    let colours = match screen.color {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => set("CLICOLOR_FORCE") || !set("NO_COLOR"),
+    };
+    Theme {
+        depth: if colours { Depth::Sixteen } else { Depth::Mono },
+        background: match screen.theme {
+            args::Background::Dark => Background::Dark,
+            args::Background::Light => Background::Light,
+        },
+    }
+}
+
+/// A locale that names no UTF-8 gets ASCII; none at all gets Unicode, as most terminals do today.
+fn unicode_locale() -> bool {
+    let value = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| env::var(name).ok().filter(|v| !v.is_empty()));
+    value.is_none_or(|value| {
+        let lower = value.to_ascii_lowercase();
+        lower.contains("utf-8") || lower.contains("utf8")
+    })
+}
+
+fn choosing(manner: &Manner) -> State {
+    let roots = Roots::from_env(|name| env::var_os(name));
+    let found: Vec<Choice> = roots
+        .sessions()
+        .into_iter()
+        .filter(|found| !found.sub_agent)
+        .enumerate()
+        .map(|(n, found)| choice(n, found))
+        .collect();
+    let picker = Picker::new(found, roots.folders());
+    let options = options(manner, String::new(), String::new(), false);
+    State::choosing(options, picker, (80, 24), clock::now())
+}
+
+/// Sessions whose first prompt is looked up for the list.
+const TITLED: usize = 60;
+
+fn choice(n: usize, found: Found) -> Choice {
+    Choice {
+        title: found.title.or_else(|| (n < TITLED).then(|| first_prompt(&found.path)).flatten()),
+        runtime: match found.runtime {
+            Runtime::ClaudeCode => "claude",
+            Runtime::Codex => "codex",
+        },
+        modified: found.modified,
+        bytes: found.bytes,
+        path: found.path,
+    }
+}
+
+/// The first prompt of a person near the start of the file.
+fn first_prompt(path: &Path) -> Option<String> {
+    const NEAR: usize = 256 << 10;
+    let (bytes, _) = read_head(path, NEAR).ok()?;
+    let mut session = Session::new(None, &stem(path), Settings::default());
+    session.feed(&bytes);
+    let log = session.log();
+    let prompt = log.records.iter().find(|record| record.is_prompt())?;
+    let body = session.record_body(prompt, &bytes)?;
+    body.text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_string)
+}

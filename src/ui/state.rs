@@ -1,0 +1,331 @@
+use jiff::tz::TimeZone;
+use rustc_hash::FxHashMap;
+
+use super::{
+    Effect, Theme,
+    keymap::Waiting,
+    layout::{Regions, layout},
+    picker::Picker,
+    search::Search,
+    text::BodyView,
+};
+use crate::{
+    budget::Settings,
+    export::{Rails, Symbols},
+    format::Format,
+    ledger::Obligation,
+    model::{Millis, Record},
+    plan::{Plan, Request, Session, plan},
+    source::{Change, Status},
+};
+
+/// Which pane the keys go to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Focus {
+    /// Records.
+    #[default]
+    Transcript,
+    /// What is owed.
+    Obligations,
+    /// One record whole.
+    Detail,
+    /// The verdict.
+    Decision,
+    /// Tokens by kind.
+    Budget,
+    /// What was not understood.
+    Notes,
+}
+
+impl Focus {
+    /// In the order of Tab and of the keys 1-6.
+    pub const ALL: [Self; 6] =
+        [Self::Transcript, Self::Obligations, Self::Detail, Self::Decision, Self::Budget, Self::Notes];
+
+    /// The pane `steps` further.
+    pub(super) fn step(self, steps: usize) -> Self {
+        let here = Self::ALL.iter().position(|focus| *focus == self).unwrap_or(0);
+        Self::ALL.get((here + steps) % Self::ALL.len()).copied().unwrap_or_default()
+    }
+}
+
+/// A window over the screen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Popup {
+    #[default]
+    None,
+    /// The keys, scrolled by so many lines.
+    Help(usize),
+    /// Why one may or may not cut here.
+    Why(Vec<String>),
+    /// A search is being typed.
+    Search(String),
+    /// A command is being typed.
+    Command(String),
+}
+
+/// How a transcript is opened and shown.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What the header calls it.
+    pub name: String,
+    /// File name without ending.
+    pub stem: String,
+    /// Format, if it was forced.
+    pub format: Option<Format>,
+    /// Window and marks.
+    pub settings: Settings,
+    /// Unicode or ASCII.
+    pub symbols: Symbols,
+    /// Colours.
+    pub theme: Theme,
+    /// For times of day.
+    pub zone: TimeZone,
+    /// Nothing is written, ever, by this screen.
+    pub demo: bool,
+}
+
+/// News of the followed file, for the header.
+#[derive(Clone, Debug, Default)]
+pub(super) struct News {
+    pub(super) status: Option<Status>,
+    pub(super) polling: Option<String>,
+    pub(super) stray: u64,
+    pub(super) progress: Option<(u64, u64)>,
+    /// Bytes that stand only in a file that was replaced.
+    pub(super) last_growth: Option<Millis>,
+}
+
+/// A rewritten file is read aside and shown when it is whole.
+pub(super) struct Rebuild {
+    pub(super) session: Session,
+    pub(super) reason: Change,
+    /// Records of the log that lie in the common prefix.
+    pub(super) kept: usize,
+}
+
+/// Everything the screen knows. Changed by [`super::update()`] only.
+pub struct State {
+    pub(super) options: Options,
+    pub(super) session: Session,
+    pub(super) rebuild: Option<Rebuild>,
+    pub(super) dirty: bool,
+    pub(super) size: (u16, u16),
+    pub(super) now: Millis,
+    pub(super) news: News,
+    pub(super) rails: Rails,
+    pub(super) cuts: Vec<usize>,
+    pub(super) plan: Option<Plan>,
+    pub(super) obligations: Vec<Obligation>,
+    pub(super) heads: FxHashMap<usize, String>,
+    pub(super) body: Option<BodyView>,
+    pub(super) cursor: usize,
+    pub(super) top: usize,
+    pub(super) following: bool,
+    /// Records of the context when following was paused.
+    pub(super) paused_at: usize,
+    pub(super) focus: Focus,
+    pub(super) zoomed: bool,
+    /// Selected row of the obligations pane.
+    pub(super) owed_row: usize,
+    /// First line of panes that hold text, by pane.
+    pub(super) scroll: FxHashMap<Focus, usize>,
+    pub(super) waiting: Waiting,
+    pub(super) waiting_since: Option<Millis>,
+    pub(super) popup: Popup,
+    pub(super) search: Search,
+    pub(super) message: Option<String>,
+    pub(super) picker: Option<Picker>,
+    pub(super) loading: bool,
+}
+
+impl State {
+    /// A screen on which nothing was read yet.
+    pub fn new(options: Options, size: (u16, u16), now: Millis) -> Self {
+        let session = Session::new(options.format, &options.stem, options.settings);
+        Self {
+            options,
+            session,
+            rebuild: None,
+            dirty: true,
+            size,
+            now,
+            news: News::default(),
+            rails: Rails::default(),
+            cuts: Vec::new(),
+            plan: None,
+            obligations: Vec::new(),
+            heads: FxHashMap::default(),
+            body: None,
+            cursor: 0,
+            top: 0,
+            following: true,
+            paused_at: 0,
+            focus: Focus::Transcript,
+            zoomed: false,
+            owed_row: 0,
+            scroll: FxHashMap::default(),
+            waiting: Waiting::default(),
+            waiting_since: None,
+            popup: Popup::None,
+            search: Search::default(),
+            message: None,
+            picker: None,
+            loading: true,
+        }
+    }
+
+    /// A screen to choose a session from.
+    pub fn choosing(options: Options, picker: Picker, size: (u16, u16), now: Millis) -> Self {
+        Self { picker: Some(picker), ..Self::new(options, size, now) }
+    }
+
+    /// What was read.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The session that bytes go to: the one being rebuilt aside, if there is one.
+    pub fn reading(&self) -> &Session {
+        self.rebuild.as_ref().map_or(&self.session, |rebuild| &rebuild.session)
+    }
+
+    /// Whether keys are being typed into something, so that a short wait means something.
+    pub fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Records of the effective context.
+    pub(super) fn len(&self) -> usize {
+        self.session.context().len()
+    }
+
+    pub(super) fn record(&self, position: usize) -> Option<&Record> {
+        self.session.record(position)
+    }
+
+    pub(super) fn regions(&self) -> Regions {
+        layout(self.size.0, self.size.1, self.focus, self.zoomed)
+    }
+
+    /// Lines of the transcript that fit.
+    pub(super) fn page(&self) -> usize {
+        usize::from(self.regions().inner(Focus::Transcript).height).max(1)
+    }
+
+    pub(super) fn is_legal(&self, cut: usize) -> bool {
+        self.cuts.binary_search(&cut).is_ok()
+    }
+
+    /// Derives everything from the session anew.
+    pub(super) fn derive(&mut self) {
+        self.rails = Rails::of(self.session.ledger());
+        self.cuts = crate::cut::legal_cuts(self.session.ledger());
+        self.plan = plan(&self.session, &Request::default()).ok();
+        self.obligations = self.session.obligations();
+        self.owed_row = self.owed_row.min(self.obligations.len().saturating_sub(1));
+        self.cursor = self.cursor.min(self.len().saturating_sub(1));
+    }
+
+    /// Rules that stand before the record at `position`.
+    pub(super) fn rules_before(&self, position: usize) -> Vec<Rule> {
+        let mut rules = Vec::new();
+        let budget = self.session.budget();
+        if position < self.len() && budget.and_then(crate::budget::Budget::line_at) == Some(position) {
+            rules.push(Rule::Budget);
+        }
+        let decision = self.plan.as_ref().map(|plan| &plan.decision);
+        let open_target = decision.is_some_and(|d| !d.blockers.is_empty() && d.target == position && position > 0);
+        let planned = decision.is_some_and(|d| d.cut == Some(position) || d.relief.is_some_and(|r| r.cut == position));
+        if open_target {
+            rules.push(Rule::Target);
+        } else if planned {
+            rules.push(Rule::Planned);
+        } else if self.is_legal(position) && self.record(position).is_some_and(Record::is_prompt) {
+            rules.push(Rule::Legal);
+        }
+        rules
+    }
+
+    /// Lines of the transcript from the record `top` on, at most `height`.
+    pub(super) fn lines_from(&self, top: usize, height: usize) -> Vec<Line> {
+        let mut lines = Vec::with_capacity(height);
+        for position in top..=self.len() {
+            lines.extend(self.rules_before(position).into_iter().map(|rule| Line::Rule(position, rule)));
+            if position < self.len() {
+                lines.push(Line::Record(position));
+            }
+            if lines.len() >= height {
+                break;
+            }
+        }
+        lines.truncate(height);
+        lines
+    }
+
+    /// Words of visible records that are not read yet.
+    pub(super) fn missing_heads(&self) -> Vec<usize> {
+        let visible = self.lines_from(self.top, self.page());
+        let mut wanted: Vec<usize> = visible.iter().filter_map(|line| line.record()).collect();
+        wanted.extend(self.obligations.iter().map(|obligation| self.about(obligation)));
+        if let Some(plan) = &self.plan {
+            wanted.extend(plan.decision.blockers.iter().map(|blocker| self.about(&blocker.obligation)));
+        }
+        wanted.retain(|position| !self.heads.contains_key(position));
+        wanted.sort_unstable();
+        wanted.dedup();
+        wanted
+    }
+
+    /// The record that says what an obligation is about: of a carried task, the call that launched it.
+    pub(super) fn about(&self, obligation: &Obligation) -> usize {
+        use crate::ledger::ObligationKind as Kind;
+        let carried = matches!(obligation.kind, Kind::Task | Kind::Session | Kind::Subagent);
+        if carried { self.session.ledger().partner(obligation.at).unwrap_or(obligation.at) } else { obligation.at }
+    }
+
+    /// What has to be read before a frame can be drawn.
+    pub(super) fn wanted(&self) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let heads = self.missing_heads();
+        if !heads.is_empty() {
+            effects.push(Effect::LoadHeads(heads));
+        }
+        let detail = self.regions().of(Focus::Detail).area() > 0;
+        if detail && self.len() > 0 && self.body.as_ref().is_none_or(|body| body.position != self.cursor) {
+            effects.push(Effect::LoadBody(self.cursor));
+        }
+        effects
+    }
+}
+
+/// A rule between records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// Use crossed the trigger at the record below.
+    Budget,
+    /// A legal cut at the start of a human turn.
+    Legal,
+    /// The cut that the decision chose or offers.
+    Planned,
+    /// The wanted cut, which is illegal.
+    Target,
+}
+
+/// A line of the transcript.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// A record.
+    Record(usize),
+    /// A rule before the record at this position.
+    Rule(usize, Rule),
+}
+
+impl Line {
+    pub(super) fn record(self) -> Option<usize> {
+        match self {
+            Self::Record(position) => Some(position),
+            Self::Rule(..) => None,
+        }
+    }
+}

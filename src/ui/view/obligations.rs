@@ -1,0 +1,82 @@
+//! What is owed, with its age.
+
+use ratatui::{
+    buffer::Buffer,
+    text::{Line, Span},
+};
+
+use super::{edges, pane, put, put_line, row_of};
+use crate::{
+    ledger::{Obligation, ObligationKind},
+    model::{Shown, age},
+    ui::{Focus, Regions, State},
+};
+
+pub(super) fn draw(state: &State, regions: &Regions, buf: &mut Buffer) {
+    if regions.obligations.area() == 0 {
+        return;
+    }
+    let blocking = state.obligations.iter().filter(|obligation| obligation.blocking).count();
+    let carried = state.obligations.len() - blocking;
+    let title = if carried > 0 {
+        format!("Open obligations {blocking} + {carried} carried")
+    } else {
+        format!("Open obligations {blocking}")
+    };
+    let inner = pane(state, regions, Focus::Obligations, &title, "Enter jump", buf);
+    if state.obligations.is_empty() {
+        put(buf, inner.x + 1, inner.y, inner.width.saturating_sub(1), "nothing is owed", state.options.theme.quiet());
+        return;
+    }
+    let height = usize::from(inner.height);
+    let first = if state.focus == Focus::Obligations { (state.owed_row + 1).saturating_sub(height) } else { 0 };
+    let rest = state.obligations.len().saturating_sub(first);
+    for (n, obligation) in state.obligations.iter().skip(first).take(height).enumerate() {
+        let Some(area) = row_of(inner, n) else { break };
+        if n + 1 == height && rest > height {
+            let text = format!("  … {} more", rest - n);
+            put(buf, area.x, area.y, area.width, &text, state.options.theme.quiet());
+            break;
+        }
+        put_line(buf, area.x, area.y, area.width, &line(state, obligation, area.width));
+        let here =
+            if state.focus == Focus::Obligations { first + n == state.owed_row } else { obligation.at == state.cursor };
+        if here {
+            buf.set_style(area, state.options.theme.cursor());
+        }
+    }
+}
+
+fn line(state: &State, obligation: &Obligation, width: u16) -> Line<'static> {
+    let theme = state.options.theme;
+    let style = if obligation.blocking { theme.open() } else { theme.text() };
+    let opened = state.record(obligation.at).map(|record| record.time);
+    let age = opened.and_then(|time| time.age_s(state.now)).map_or_else(|| "-".to_string(), age);
+    let why = obligation.state.sentence();
+    let mut left = vec![
+        Span::styled(format!(" {:<5} ", obligation.kind.short()), style),
+        Span::styled(format!("#{:<5} ", obligation.at), theme.quiet()),
+    ];
+    let right = if width >= 78 {
+        vec![Span::raw(format!(" {age:>7}  ")), Span::styled(format!("{why:<28}"), theme.quiet())]
+    } else {
+        vec![Span::raw(format!(" {age:>7}"))]
+    };
+    let used: usize = left.iter().chain(&right).map(Span::width).sum();
+    let what = what(state, obligation);
+    left.push(Span::raw(Shown::cut(&what, usize::from(width).saturating_sub(used)).into_string()));
+    edges(left, right, width)
+}
+
+/// What an obligation is about, raw: tool and target, or its id.
+pub(super) fn what(state: &State, obligation: &Obligation) -> String {
+    let head = state.heads.get(&state.about(obligation)).cloned().unwrap_or_default();
+    let id = state.session.name(obligation.id);
+    match obligation.kind {
+        ObligationKind::Call => head,
+        ObligationKind::Task | ObligationKind::Session | ObligationKind::Subagent if !head.is_empty() => {
+            format!("{head} ({id})")
+        }
+        _ => format!("{id} {head}").trim().to_string(),
+    }
+}
