@@ -1,8 +1,9 @@
 //! The only room that writes.
 //!
-//! Comes in: what is to be written. Goes out: files. Today that is the demo's replay into a temporary file of its own;
-//! forks and receipts of compactions come here.
-//! Must never: write into a transcript that it did not create, or leave anything behind that nobody asked for.
+//! Comes in: values that say what is to be written, and the time as a value or a question. Goes out: files that are
+//! whole after every step. Today that is the replay of a recorded incident into a private folder of its own.
+//! Must never: touch a transcript that somebody else writes without a plan and its receipt, write half a line, leave
+//! a file behind that nobody was told of, or retry a failed fsync.
 
 mod replay;
 

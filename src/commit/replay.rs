@@ -1,77 +1,88 @@
+//! A recorded transcript that grows again as if its agent were running now.
+
 use std::{
+    borrow::Cow,
     fs::{File, OpenOptions},
     io::{self, Write as _},
     path::{Path, PathBuf},
-    sync::mpsc::{RecvTimeoutError, Sender, channel},
+    sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
 use tempfile::TempDir;
 
-use crate::model::{Millis, parse_rfc3339, rfc3339};
+use crate::{
+    format::json::Raw,
+    model::{Millis, parse_rfc3339, rfc3339},
+};
 
-/// The key whose value is moved to the present.
-const STAMP: &str = "\"timestamp\":\"";
-/// Name of the file that is written, in a folder of its own.
-const NAME: &str = "incident.jsonl";
+/// Keys under which formats write the time of a line.
+const TIMES: [&str; 2] = ["timestamp", "time"];
 
-/// A recorded transcript that is written again line by line, at the pace of its own timestamps, into a temporary file.
-/// Dropping it ends the writer and removes the file.
-#[derive(Debug)]
+/// Writes the lines of a recording to a file in a private folder, each at its time. Dropping it stops the writer at
+/// once and removes the folder.
 pub struct Replay {
     path: PathBuf,
-    /// Dropped to end the writer.
+    /// Hanging up tells the writer to stop.
     stop: Option<Sender<()>>,
-    writer: Option<JoinHandle<()>>,
+    writer: Option<JoinHandle<io::Result<()>>>,
+    /// Declared last, so that the folder goes after the writer.
     _folder: TempDir,
 }
 
 impl Replay {
-    /// Begins to write `lines`, `speed` times as fast as they happened. Their timestamps become those of now, so that
-    /// ages on a screen are true; `now` is the moment of the first one.
+    /// Starts to replay `lines`, `speed` times as fast as they were recorded. The times in them become those at which
+    /// they are written, as `now` tells them, so that ages are true.
     ///
     /// # Errors
-    /// No temporary folder, file or thread could be had.
-    pub fn start(lines: &'static str, speed: f64, now: Millis) -> io::Result<Self> {
+    /// If the folder or the file cannot be made, or `speed` is not a positive number.
+    pub fn start(lines: &'static str, speed: f64, now: impl Fn() -> Millis + Send + 'static) -> io::Result<Self> {
+        if !speed.is_finite() || speed <= 0.0 {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "The speed must be a positive number."));
+        }
         let folder = private_folder()?;
-        let path = folder.path().join(NAME);
-        let file = private_file(&path)?;
-        let (stop, stopped) = channel::<()>();
-        let pace = Pace::of(lines, speed, now);
-        let writer = thread::Builder::new().name("replay".to_string()).spawn(move || {
-            let begun = Instant::now();
-            for line in lines.lines().filter(|line| !line.is_empty()) {
-                let (due, text) = pace.line(line);
-                let wait = due.saturating_sub(begun.elapsed());
-                if !matches!(stopped.recv_timeout(wait), Err(RecvTimeoutError::Timeout)) {
-                    return;
-                }
-                if append(&file, &text).is_err() {
-                    return;
-                }
-            }
-        })?;
+        let path = folder.path().join("demo.jsonl");
+        let file = create(&path)?;
+        let (stop, stopped) = mpsc::channel();
+        let writer = thread::Builder::new()
+            .name("replay".to_string())
+            .spawn(move || write(file, &schedule(lines, speed), &now, &stopped))?;
         Ok(Self { path, stop: Some(stop), writer: Some(writer), _folder: folder })
     }
 
-    /// The file that is being written.
+    /// The file that grows.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// True once every line is written, or writing failed.
+    pub fn is_finished(&self) -> bool {
+        self.writer.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Stops writing and says whether all went well so far. The file stays until the replay is dropped.
+    ///
+    /// # Errors
+    /// What writing failed with.
+    pub fn stop(&mut self) -> io::Result<()> {
+        self.stop = None;
+        let ended = self.writer.take().map(JoinHandle::join);
+        match ended {
+            Some(Ok(result)) => result,
+            Some(Err(_)) => Err(io::Error::other("The replay broke off.")),
+            None => Ok(()),
+        }
     }
 }
 
 impl Drop for Replay {
     fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(writer) = self.writer.take() {
-            // A panic of the writer was already reported by the panic hook.
-            drop(writer.join());
-        }
+        // Nobody is left to be told that the last line could not be written.
+        drop(self.stop());
     }
 }
 
-/// Whatever the umask says, nobody else may look.
 fn private_folder() -> io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
@@ -79,117 +90,163 @@ fn private_folder() -> io::Result<TempDir> {
     builder.prefix("cutline-demo-").tempdir()
 }
 
-fn private_file(path: &Path) -> io::Result<File> {
+/// The folder is already private; so is the file, should it be moved out.
+fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.create_new(true).append(true);
+    options.append(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }
 
-/// One whole line in one write, as the agent's own client does it.
-fn append(mut file: &File, line: &str) -> io::Result<()> {
-    file.write_all(format!("{line}\n").as_bytes())
+/// Each line with how long after the start it is due. A line that is older than the one before it, or has no time,
+/// is due with that one.
+fn schedule(lines: &'static str, speed: f64) -> Vec<(Duration, &'static str)> {
+    let mut first = None;
+    let mut due = Duration::ZERO;
+    let place = |line| {
+        if let Some(time) = time_of(line).and_then(Millis::known) {
+            let since = time.saturating_sub(*first.get_or_insert(time));
+            let since = Duration::from_millis(u64::try_from(since).unwrap_or(0));
+            // A pace so slow that it cannot be told in seconds never comes to the next line.
+            due = due.max(Duration::try_from_secs_f64(since.as_secs_f64() / speed).unwrap_or(Duration::MAX));
+        }
+        (due, line)
+    };
+    lines.lines().filter(|line| !line.trim().is_empty()).map(place).collect()
 }
 
-/// How recorded time becomes time from now.
-#[derive(Clone, Copy)]
-struct Pace {
-    first: i64,
-    now: i64,
-    speed: f64,
-}
-
-impl Pace {
-    fn of(lines: &str, speed: f64, now: Millis) -> Self {
-        let first = lines.lines().find_map(|line| stamp(line).and_then(|(_, _, time)| time.known())).unwrap_or(0);
-        let speed = if speed.is_finite() && speed > 0.0 { speed } else { 1.0 };
-        Self { first, now: now.known().unwrap_or(0), speed }
+/// Writes whole lines, one write each, until all are written or the other side hung up.
+fn write(
+    mut file: File,
+    lines: &[(Duration, &'static str)],
+    now: &dyn Fn() -> Millis,
+    stopped: &Receiver<()>,
+) -> io::Result<()> {
+    let start = Instant::now();
+    for (due, line) in lines {
+        match stopped.recv_timeout(due.saturating_sub(start.elapsed())) {
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+        let mut whole = stamped(line, now()).into_owned();
+        whole.push('\n');
+        file.write_all(whole.as_bytes())?;
     }
-
-    /// When a line is due, counted from the start, and the line with its time moved to then.
-    fn line(self, line: &str) -> (Duration, String) {
-        let Some((from, to, time)) = stamp(line) else { return (Duration::ZERO, line.to_string()) };
-        let recorded = time.known().unwrap_or(self.first).saturating_sub(self.first).max(0);
-        #[expect(clippy::cast_precision_loss, reason = "recordings last minutes, not millions of years")]
-        let seconds = recorded as f64 / 1000.0 / self.speed;
-        let due = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-        let moved = self.now.saturating_add(i64::try_from(due.as_millis()).unwrap_or(0));
-        let (Some(head), Some(tail), Some(time)) = (line.get(..from), line.get(to..), rfc3339(Millis(moved))) else {
-            return (due, line.to_string());
-        };
-        (due, format!("{head}{time}{tail}"))
-    }
+    Ok(())
 }
 
-/// Where the time of a line stands, and what it is.
-fn stamp(line: &str) -> Option<(usize, usize, Millis)> {
-    let from = line.find(STAMP)? + STAMP.len();
-    let to = from + line.get(from..)?.find('"')?;
-    Some((from, to, parse_rfc3339(line.get(from..to)?)))
+/// Where the time of `line` stands: its key's value with the quotes.
+fn time_at(line: &str) -> Option<Raw<'_>> {
+    let value = Raw::parse(line.as_bytes()).ok()?;
+    TIMES.iter().find_map(|name| value.get(name).filter(|time| time.is_string()))
+}
+
+fn time_of(line: &str) -> Option<Millis> {
+    Some(parse_rfc3339(&time_at(line)?.str()?))
+}
+
+/// `line` with `time` for its own; unchanged if it has none, or if the time is not known.
+fn stamped(line: &str, time: Millis) -> Cow<'_, str> {
+    let put = || {
+        let (at, len) = time_at(line)?.range();
+        let (at, len) = (usize::try_from(at).ok()?, usize::try_from(len).ok()?);
+        let (before, after) = (line.get(..at)?, line.get(at + len..)?);
+        Some(format!("{before}\"{}\"{after}", rfc3339(time)?))
+    };
+    put().map_or(Cow::Borrowed(line), Cow::Owned)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        fs,
+        sync::{
+            Arc,
+            atomic::{AtomicI64, Ordering},
+        },
+    };
+
     use super::*;
 
-    const LINES: &str = concat!(
-        "{\"n\":1,\"timestamp\":\"2026-01-01T00:00:00.000Z\"}\n",
-        "{\"n\":2}\n",
-        "{\"n\":3,\"timestamp\":\"2026-01-01T00:01:00.000Z\"}\n",
-    );
+    const DEMO: &str = include_str!("../../assets/demo.jsonl");
+    const NOW: i64 = 1_800_000_000_000;
 
-    #[test]
-    fn lines_come_at_their_pace_with_the_time_of_now() {
-        let now = parse_rfc3339("2030-05-05T10:00:00Z");
-        let pace = Pace::of(LINES, 2.0, now);
-        let lines: Vec<(Duration, String)> = LINES.lines().map(|line| pace.line(line)).collect();
-        assert_eq!(lines[0], (Duration::ZERO, "{\"n\":1,\"timestamp\":\"2030-05-05T10:00:00.000Z\"}".to_string()));
-        assert_eq!(lines[1], (Duration::ZERO, "{\"n\":2}".to_string()));
-        assert_eq!(
-            lines[2],
-            (Duration::from_secs(30), "{\"n\":3,\"timestamp\":\"2030-05-05T10:00:30.000Z\"}".to_string())
-        );
+    fn wait(replay: &Replay) {
+        let start = Instant::now();
+        while !replay.is_finished() && start.elapsed() < Duration::from_secs(20) {
+            thread::yield_now();
+        }
+        assert!(replay.is_finished(), "the demo came to its end");
     }
 
     #[test]
-    fn all_is_written_and_nothing_is_left() {
-        let replay = Replay::start(LINES, 1e9, Millis(0)).unwrap();
-        let path = replay.path().to_path_buf();
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while std::fs::read_to_string(&path).unwrap().lines().count() < 3 {
-            assert!(Instant::now() < deadline, "the writer never finished");
-            thread::yield_now();
+    fn the_whole_recording_with_times_of_now() {
+        let tick = Arc::new(AtomicI64::new(NOW));
+        let clock = Arc::clone(&tick);
+        let mut replay = Replay::start(DEMO, 1_000.0, move || Millis(clock.fetch_add(5, Ordering::SeqCst))).unwrap();
+        wait(&replay);
+        replay.stop().unwrap();
+        let written = fs::read_to_string(replay.path()).unwrap();
+        assert_eq!(written.lines().count(), DEMO.lines().count());
+        for (n, (new, old)) in written.lines().zip(DEMO.lines()).enumerate() {
+            assert_eq!(time_of(new), Some(Millis(NOW + 5 * i64::try_from(n).unwrap())));
+            // Nothing but the time was changed.
+            assert_eq!(stamped(new, time_of(old).unwrap()), old);
         }
+        let folder = replay.path().parent().unwrap().to_path_buf();
         drop(replay);
-        assert!(!path.exists() && !path.parent().unwrap().exists());
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn the_pace_is_that_of_the_recording() {
+        let lines = "{\"time\":\"2026-01-01T00:00:10Z\"}\n{\"time\":\"2026-01-01T00:00:12Z\"}\n{\"x\":1}\n\n\
+                     {\"time\":\"2026-01-01T00:00:11Z\"}\n{\"time\":\"2026-01-01T00:01:10Z\"}\n";
+        let due: Vec<u128> = schedule(lines, 2.0).iter().map(|(due, _)| due.as_millis()).collect();
+        assert_eq!(due, [0, 1_000, 1_000, 1_000, 30_000]);
+        assert!(schedule(DEMO, 1.0).last().unwrap().0.as_secs().abs_diff(90) < 5);
+    }
+
+    #[test]
+    fn dropping_stops_it_at_once() {
+        let start = Instant::now();
+        let replay = Replay::start(DEMO, 0.001, || Millis(NOW)).unwrap();
+        let folder = replay.path().parent().unwrap().to_path_buf();
+        drop(replay);
+        assert!(!folder.exists());
+        assert!(start.elapsed() < Duration::from_secs(5), "the next line was due in half an hour");
     }
 
     #[cfg(unix)]
     #[test]
     fn nobody_else_may_look() {
         use std::os::unix::fs::PermissionsExt as _;
-        let replay = Replay::start(LINES, 1.0, Millis(0)).unwrap();
-        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o077;
+        let replay = Replay::start("{}\n", 1.0, || Millis::NONE).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o077;
         assert_eq!(mode(replay.path()) | mode(replay.path().parent().unwrap()), 0);
     }
 
     #[test]
-    fn the_bundled_incident_takes_a_minute_and_a_half() {
-        let incident = include_str!("../../assets/demo.jsonl");
-        let now = parse_rfc3339("2030-05-05T10:00:00Z");
-        let pace = Pace::of(incident, 1.0, now);
-        let lines: Vec<(Duration, String)> = incident.lines().map(|line| pace.line(line)).collect();
-        assert!(lines.iter().all(|(_, line)| line.contains("\"timestamp\":\"2030-05-05T10:0")));
-        assert!(lines.windows(2).all(|pair| pair[0].0 <= pair[1].0), "in the order of the file");
-        assert!(lines.last().unwrap().0.as_secs().abs_diff(90) < 5);
+    fn a_pace_that_is_none_is_refused() {
+        for speed in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(Replay::start(DEMO, speed, || Millis(NOW)).is_err());
+        }
     }
 
     #[test]
-    fn dropping_does_not_wait_for_the_recording() {
-        let replay = Replay::start(LINES, 1e-6, Millis(0)).unwrap();
-        let path = replay.path().to_path_buf();
-        drop(replay);
-        assert!(!path.exists());
+    fn only_the_time_of_the_line_itself() {
+        for (line, want) in [
+            (
+                r#"{"a":{"timestamp":"x"},"timestamp":"2026-01-01T00:00:00Z","b":1}"#,
+                r#"{"a":{"timestamp":"x"},"timestamp":"2027-01-15T08:00:00.000Z","b":1}"#,
+            ),
+            (r#"{"time":"2026-01-01T00:00:00Z"}"#, r#"{"time":"2027-01-15T08:00:00.000Z"}"#),
+            (r#"{"text":"\"timestamp\":\"2026\""}"#, r#"{"text":"\"timestamp\":\"2026\""}"#),
+            ("no json", "no json"),
+        ] {
+            assert_eq!(stamped(line, Millis(NOW)), want);
+            assert_eq!(stamped(line, Millis::NONE), line);
+        }
     }
 }

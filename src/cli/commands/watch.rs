@@ -88,7 +88,7 @@ pub(super) fn demo(args: &args::Demo) -> Result<ExitCode, Failure> {
             "Read it as text instead: cutline show sample-sessions/refuse.jsonl.",
         ));
     }
-    let replay = Replay::start(INCIDENT, args.speed, clock::now())?;
+    let replay = Replay::start(INCIDENT, args.speed, clock::now)?;
     drive(opened(replay.path(), &manner, true), &manner)
 }
 
@@ -104,7 +104,7 @@ fn drive(first: (State, Feeder), manner: &Manner) -> Result<ExitCode, Failure> {
         Ok(match end {
             End::Open(path) => Some(opened(path, manner, false)),
             End::Demo => {
-                let started = replay.insert(Replay::start(INCIDENT, 1.0, clock::now())?);
+                let started = replay.insert(Replay::start(INCIDENT, 1.0, clock::now)?);
                 Some(opened(started.path(), manner, true))
             }
             End::Quit | End::Interrupted => None,
