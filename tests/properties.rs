@@ -77,13 +77,21 @@ proptest! {
         let (ledger, plain) = (ledger(&scenario), brute::Log::of(&scenario));
         let n = ledger.len();
         prop_assert_eq!(ledger.live_from(), plain.live_from());
-        let every = reasons_at_every_cut(&ledger);
+        let every = reasons_at_every_cut(&ledger, 99);
+        let few = reasons_at_every_cut(&ledger, 1);
+        let units = ledger.units();
         for cut in 0..=n {
             prop_assert_eq!(pending_calls_at(&ledger, cut), plain.pending_at(cut));
             prop_assert_eq!(orphan_results_at(&ledger, cut), plain.orphaned_by(cut));
             prop_assert_eq!(is_legal_cut(&ledger, cut), plain.is_legal(0, cut, true), "{} at {}", text, cut);
             if cut > 0 {
-                prop_assert_eq!(every[cut - 1].is_empty(), is_legal_cut(&ledger, cut));
+                let mut listed = every[cut - 1].listed.clone();
+                let mut asked = why_illegal(&ledger, &units, 0, cut, Rules::default());
+                (listed.sort(), asked.sort());
+                prop_assert_eq!(listed, asked, "{} at {}", text, cut);
+                let (short, more) = (few[cut - 1].listed.len(), few[cut - 1].more);
+                prop_assert_eq!(short + more, every[cut - 1].listed.len());
+                prop_assert_eq!(short == 0, is_legal_cut(&ledger, cut));
             }
         }
         for start in 0..n {

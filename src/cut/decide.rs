@@ -1,3 +1,5 @@
+use rustc_hash::FxHashSet;
+
 use super::{
     Blocker, Decision, Reason, ReasonKind, Relief, Rules, Verdict, legality::legal_ends, legality::why_illegal,
 };
@@ -154,7 +156,7 @@ fn blockers(ledger: &Ledger, reasons: &[Reason], ids: &dyn Fn(usize) -> Option<S
         })
         .collect();
     // An open call of the newest response is named once: resolving it also makes it read.
-    let pending: Vec<usize> =
+    let pending: FxHashSet<usize> =
         out.iter().filter(|b| b.reason.kind == ReasonKind::Pending).map(|b| b.obligation.at).collect();
     out.retain(|b| b.reason.kind != ReasonKind::Live || !pending.contains(&b.obligation.at));
     out.sort_by_key(|blocker| (blocker.obligation.at, blocker.reason.kind));

@@ -1,4 +1,6 @@
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
+
+use rustc_hash::FxHashSet;
 
 use crate::{
     ledger::{Bracket, Ledger, Unit, Units},
@@ -148,7 +150,8 @@ pub fn is_obligation_closed(ledger: &Ledger, start: usize, end: usize) -> Result
     if open.is_empty() { Ok(()) } else { Err(OpenObligation { start, end, open }) }
 }
 
-/// May the span from the start up to `cut` be compacted? Logarithmic.
+/// May the span from the start up to `cut` be compacted? Logarithmic in the records; linear in what is unread or an
+/// orphan. For many cuts ask [`legal_cuts`].
 pub fn is_legal_cut(ledger: &Ledger, cut: usize) -> bool {
     let position = u32::try_from(cut).unwrap_or(u32::MAX);
     cut > 0
@@ -163,9 +166,13 @@ pub fn legal_cuts(ledger: &Ledger) -> Vec<usize> {
     let limit = ledger.barrier().min(ledger.frontier());
     let extents = ledger.orphan_extents();
     let free = ledger.uncrossed().iter().copied().filter(|cut| *cut > 0 && *cut as usize <= limit);
-    free.filter(|cut| !extents.iter().any(|(first, last)| *first < *cut && *cut <= *last))
-        .map(|cut| cut as usize)
-        .collect()
+    let mut extents = extents.into_iter().peekable();
+    free.filter(|cut| {
+        while extents.next_if(|(_, last)| last < cut).is_some() {}
+        extents.peek().is_none_or(|(first, _)| first >= cut)
+    })
+    .map(|cut| cut as usize)
+    .collect()
 }
 
 /// The greatest legal head cut at or before `target`.
@@ -316,14 +323,15 @@ pub fn why_illegal(ledger: &Ledger, units: &Units, start: usize, end: usize, rul
         }
     }
     let brackets = ledger.brackets();
+    let open_at_end: FxHashSet<_> =
+        brackets.iter().filter(|b| b.open_at(end).is_some()).map(|b| (b.kind, b.id)).collect();
     for bracket in &brackets {
         if let Some(opened) = bracket.open_at(end).filter(|opened| *opened >= start || rules.strict) {
             let kind = if bracket.kind == Kind::Retry { ReasonKind::Retry } else { ReasonKind::Txn };
             add(kind, vec![opened]);
         }
-        let open_again =
-            || brackets.iter().any(|b| (b.kind, b.id) == (bracket.kind, bracket.id) && b.open_at(end).is_some());
-        if let Some(opened) = bracket.open_at(start).filter(|_| !open_again()) {
+        let open_again = open_at_end.contains(&(bracket.kind, bracket.id));
+        if let Some(opened) = bracket.open_at(start).filter(|_| !open_again) {
             let kind = if bracket.kind == Kind::Retry { ReasonKind::RetryCloser } else { ReasonKind::TxnCloser };
             add(kind, vec![opened]);
         }
@@ -334,45 +342,80 @@ pub fn why_illegal(ledger: &Ledger, units: &Units, start: usize, end: usize, rul
     reasons
 }
 
-/// For every cut 1..=len its reasons (empty: legal). One sweep; the output is as large as it has to be.
-pub fn reasons_at_every_cut(ledger: &Ledger) -> Vec<Vec<Reason>> {
+/// What forbids one cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reasons {
+    /// The first of each kind; of a severed unit the first members.
+    pub listed: Vec<Reason>,
+    /// How many reasons are not listed.
+    pub more: usize,
+}
+
+/// For every cut 1..=len its reasons (none: legal), in one sweep. Of each kind at most `most` are listed for a cut,
+/// and at most `most` members of a severed unit: with n calls open at n cuts the whole would be n² reasons.
+pub fn reasons_at_every_cut(ledger: &Ledger, most: usize) -> Vec<Reasons> {
     let units = ledger.units();
-    let mut waiting = units.0.iter().peekable();
-    let mut active: Vec<&Unit> = Vec::new();
+    let mut severed = Sweep::new(units.0.iter().map(|unit| (unit.first() as usize, Some(unit.last() as usize))));
     let brackets = ledger.brackets();
-    let mut waiting_brackets = brackets.iter().peekable();
-    let mut active_brackets: Vec<&Bracket> = Vec::new();
-    let mut open: Vec<usize> = Vec::new();
-    let mut pending = ledger.pending().peekable();
+    let mut inside = Sweep::new(brackets.iter().map(|b| (b.first(), b.closer.map(|at| at as usize))));
+    let pending: Vec<usize> = ledger.pending().collect();
     let live = ledger.frontier();
     (1..=ledger.len())
         .map(|cut| {
-            let position = u32::try_from(cut).unwrap_or(u32::MAX);
-            while let Some(unit) = waiting.next_if(|unit| unit.first() < position) {
-                active.push(unit);
-            }
-            active.retain(|unit| unit.last() >= position);
-            while let Some(at) = pending.next_if(|at| *at < cut) {
-                open.push(at);
-            }
-            let mut reasons: Vec<Reason> =
-                open.iter().map(|at| Reason { kind: ReasonKind::Pending, records: vec![*at] }).collect();
-            reasons.extend(active.iter().map(|unit| Reason {
+            let open = pending.partition_point(|at| *at < cut);
+            let first_open = pending.iter().take(open.min(most));
+            let mut listed: Vec<Reason> =
+                first_open.map(|at| Reason { kind: ReasonKind::Pending, records: vec![*at] }).collect();
+            severed.move_to(cut);
+            listed.extend(severed.active(most).filter_map(|n| units.0.get(n)).map(|unit| Reason {
                 kind: ReasonKind::Severs,
-                records: unit.records.iter().map(|at| *at as usize).collect(),
+                records: unit.records.iter().take(most).map(|at| *at as usize).collect(),
             }));
-            while let Some(bracket) = waiting_brackets.next_if(|bracket| bracket.first() < cut) {
-                active_brackets.push(bracket);
-            }
-            active_brackets.retain(|bracket| bracket.open_at(cut).is_some());
-            reasons.extend(active_brackets.iter().filter_map(|bracket| {
+            inside.move_to(cut);
+            listed.extend(inside.active(most).filter_map(|n| brackets.get(n)).filter_map(|bracket| {
                 let kind = if bracket.kind == Kind::Retry { ReasonKind::Retry } else { ReasonKind::Txn };
                 Some(Reason { kind, records: vec![bracket.open_at(cut)?] })
             }));
+            let more = (open + severed.len() + inside.len()).saturating_sub(listed.len());
             if cut > live {
-                reasons.push(Reason { kind: ReasonKind::Live, records: vec![live] });
+                listed.push(Reason { kind: ReasonKind::Live, records: vec![live] });
             }
-            reasons
+            Reasons { listed, more }
         })
         .collect()
+}
+
+/// Which of many extents, ascending by their first record, a moving cut stands in.
+struct Sweep {
+    extents: Vec<(usize, Option<usize>)>,
+    next: usize,
+    active: BTreeSet<usize>,
+    ends: BTreeSet<(usize, usize)>,
+}
+
+impl Sweep {
+    fn new(extents: impl Iterator<Item = (usize, Option<usize>)>) -> Self {
+        Self { extents: extents.collect(), next: 0, active: BTreeSet::new(), ends: BTreeSet::new() }
+    }
+
+    /// An extent holds the cuts first+1..=last.
+    fn move_to(&mut self, cut: usize) {
+        while let Some((_, end)) = self.extents.get(self.next).filter(|(first, _)| *first < cut) {
+            self.active.insert(self.next);
+            self.ends.extend(end.map(|end| (end, self.next)));
+            self.next += 1;
+        }
+        while let Some((_, gone)) = self.ends.first().copied().filter(|(end, _)| *end < cut) {
+            self.ends.pop_first();
+            self.active.remove(&gone);
+        }
+    }
+
+    fn active(&self, most: usize) -> impl Iterator<Item = usize> {
+        self.active.iter().take(most).copied()
+    }
+
+    fn len(&self) -> usize {
+        self.active.len()
+    }
 }

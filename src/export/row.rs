@@ -138,8 +138,8 @@ pub fn head_of(session: &Session, payload: &dyn Payload, position: usize) -> Opt
 pub fn row(session: &Session, rails: &Rails, position: usize, head: String, now: Millis) -> Option<Row> {
     let record = session.record(position)?;
     let ledger = session.ledger();
-    let launched = ledger.carried().iter().any(|task| task.at as usize == position);
-    let open = ledger.is_pending(position) || launched || is_open_bracket(session, position);
+    let launched = ledger.carried().at(position).is_some();
+    let open = ledger.is_pending(position) || launched || ledger.opens_bracket(position);
     Some(Row {
         at: position,
         time: record.time,
@@ -152,10 +152,6 @@ pub fn row(session: &Session, rails: &Rails, position: usize, head: String, now:
         state: state(session, position, now),
         tokens: session.budget().map_or(0, |budget| budget.series.at(position)),
     })
-}
-
-fn is_open_bracket(session: &Session, position: usize) -> bool {
-    session.ledger().open_brackets().any(|bracket| bracket.first() == position)
 }
 
 fn sign(kind: Kind, flags: Flags, launched: bool) -> Sign {
@@ -246,10 +242,10 @@ fn state(session: &Session, position: usize, now: Millis) -> String {
             _ => String::new(),
         };
     }
-    if is_open_bracket(session, position) || ledger.is_pending(position) {
+    if ledger.opens_bracket(position) || ledger.is_pending(position) {
         return format!("OPEN{}", since(record.time));
     }
-    if let Some(task) = ledger.carried().iter().find(|task| task.at as usize == position) {
+    if let Some(task) = ledger.carried().at(position) {
         let word = if task.undelivered { "ENDED, UNTOLD" } else { "LIVES ON" };
         return format!("{word}{}", since(record.time));
     }
@@ -257,7 +253,7 @@ fn state(session: &Session, position: usize, now: Millis) -> String {
         return String::new();
     }
     let Some(call) = ledger.partner(position) else {
-        let repeated = ledger.duplicates().iter().any(|(at, _)| *at as usize == position);
+        let repeated = ledger.duplicate_of(position).is_some();
         let word = match () {
             () if record.flags.has(Flags::PROSPECTIVE) => "WOULD BE SENT",
             () if repeated => "DUPLICATE",
@@ -269,7 +265,7 @@ fn state(session: &Session, position: usize, now: Millis) -> String {
 }
 
 fn resolution_state(session: &Session, call: usize, position: usize) -> String {
-    let unread = session.ledger().unread().contains(&position);
+    let unread = session.ledger().is_unread(position);
     let flags = session.record(position).map_or(Flags::NONE, |record| record.flags);
     let word = match session.ledger().call_state(call) {
         Some(CallState::Interrupted) => "INTERRUPTED",

@@ -2,8 +2,20 @@
 
 use super::{Format, Piece, json::Raw, pieces};
 
-/// Lines that count as evidence; more do not change the answer on any sample.
-const LINES: usize = 40;
+/// Lines after which a file without evidence is no transcript.
+pub(super) const PATIENCE: usize = 200;
+
+/// Something in one line that speaks for a format.
+#[derive(Clone, Copy)]
+struct Evidence {
+    why: &'static str,
+    /// False: other agents and plain API logs write lines of this shape too, so it only adds to what is strong.
+    strong: bool,
+}
+
+fn strong(why: &'static str) -> Evidence {
+    Evidence { why, strong: true }
+}
 
 /// The answer with what spoke for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +30,7 @@ pub struct Detection {
 pub fn detect(lines: &[&[u8]]) -> Option<Detection> {
     let values: Vec<(usize, Raw<'_>)> = lines
         .iter()
-        .take(LINES)
+        .take(PATIENCE)
         .enumerate()
         .flat_map(|(n, line)| pieces(line).into_iter().map(move |piece| (n + 1, piece)))
         .filter_map(|(n, piece)| match piece {
@@ -28,18 +40,22 @@ pub fn detect(lines: &[&[u8]]) -> Option<Detection> {
         .collect();
     let mut best: Option<(usize, Detection)> = None;
     for format in Format::ALL {
-        let evidence: Vec<(usize, &'static str)> =
-            values.iter().filter_map(|(n, value)| evidence(format, *value).map(|why| (*n, why))).collect();
-        if best.as_ref().is_none_or(|(score, _)| evidence.len() > *score) && !evidence.is_empty() {
+        if format == Format::ClaudeCode && values.iter().any(|(_, value)| is_qwen(*value)) {
+            continue;
+        }
+        let evidence: Vec<(usize, Evidence)> =
+            values.iter().filter_map(|(n, value)| evidence(format, *value).map(|found| (*n, found))).collect();
+        let speaks = evidence.iter().any(|(_, found)| found.strong);
+        if speaks && best.as_ref().is_none_or(|(score, _)| evidence.len() > *score) {
             best = Some((evidence.len(), Detection { format, reasons: reasons(&evidence, values.len()) }));
         }
     }
     best.map(|(_, detection)| detection)
 }
 
-fn reasons(evidence: &[(usize, &'static str)], all: usize) -> Vec<String> {
+fn reasons(evidence: &[(usize, Evidence)], all: usize) -> Vec<String> {
     let mut out = vec![format!("{} of {all} lines looked at have this shape", evidence.len())];
-    for (line, why) in evidence {
+    for (line, Evidence { why, .. }) in evidence {
         let text = format!("line {line}: {why}");
         if !out.iter().any(|old| old.ends_with(why)) {
             out.push(text);
@@ -49,7 +65,7 @@ fn reasons(evidence: &[(usize, &'static str)], all: usize) -> Vec<String> {
 }
 
 /// What in `value` speaks for `format`.
-fn evidence(format: Format, value: Raw<'_>) -> Option<&'static str> {
+fn evidence(format: Format, value: Raw<'_>) -> Option<Evidence> {
     match format {
         Format::ClaudeCode => claude(value),
         Format::Codex => codex(value),
@@ -57,41 +73,50 @@ fn evidence(format: Format, value: Raw<'_>) -> Option<&'static str> {
     }
 }
 
-fn claude(value: Raw<'_>) -> Option<&'static str> {
+/// Qwen Code writes the same envelope round messages of another shape.
+fn is_qwen(value: Raw<'_>) -> bool {
+    value.get("systemPayload").is_some()
+        || value.field_is("type", "tool_result")
+        || value.path(&["message", "parts"]).is_some()
+}
+
+fn claude(value: Raw<'_>) -> Option<Evidence> {
     let kind = value.get_str("type")?;
     if value.get("parentUuid").is_some() && value.get("uuid").is_some() {
-        return Some("uuid and parentUuid");
+        return Some(strong("uuid and parentUuid"));
     }
-    if value.get("sessionId").is_some() && value.get("payload").is_none() {
-        return Some("type and sessionId");
+    if value.get("sessionId").is_some_and(Raw::is_string) && value.get("payload").is_none() {
+        return Some(strong("type and sessionId"));
     }
     let alone = matches!(&*kind, "summary" | "file-history-snapshot" | "queue-operation" | "last-prompt");
     let marked = value.get("leafUuid").is_some() || value.get("snapshot").is_some() || value.get("operation").is_some();
     if alone && marked {
-        return Some("a metadata line of a Claude Code session");
+        return Some(strong("a metadata line of a Claude Code session"));
     }
     let message = value.get("message").is_some_and(Raw::is_object);
     (message && matches!(&*kind, "user" | "assistant") && value.get("uuid").is_some())
-        .then_some("a message with a uuid")
+        .then_some(strong("a message with a uuid"))
 }
 
-fn codex(value: Raw<'_>) -> Option<&'static str> {
+fn codex(value: Raw<'_>) -> Option<Evidence> {
     if value.get("record_type").is_some() {
-        return Some("record_type");
+        return Some(strong("record_type"));
     }
     let kind = value.get_str("type");
     if value.get("payload").is_some_and(Raw::is_object) {
         return match kind.as_deref() {
-            Some("session_meta") => Some("session_meta with a payload"),
+            Some("session_meta") => Some(strong("session_meta with a payload")),
             Some(
                 "response_item" | "event_msg" | "turn_context" | "compacted" | "world_state" | "token_usage_record",
-            ) => Some("an envelope of type and payload"),
-            Some(_) if value.get("timestamp").is_some() => Some("an envelope of type and payload"),
+            ) => Some(strong("an envelope of type and payload")),
+            Some(_) if value.get("timestamp").is_some() => {
+                Some(Evidence { why: "an envelope of type and payload", strong: false })
+            }
             _ => None,
         };
     }
     if value.get("instructions").is_some() && value.get("id").is_some() && value.get("timestamp").is_some() {
-        return Some("a bare session header with instructions");
+        return Some(strong("a bare session header with instructions"));
     }
     let item = matches!(
         kind.as_deref(),
@@ -105,13 +130,79 @@ fn codex(value: Raw<'_>) -> Option<&'static str> {
         )
     );
     let bare = value.get("call_id").is_some() || value.get("summary").is_some() || value.get("role").is_some();
-    (item && bare && value.get("uuid").is_none() && value.get("sessionId").is_none()).then_some("a bare response item")
+    (item && bare && value.get("uuid").is_none() && value.get("sessionId").is_none())
+        .then_some(Evidence { why: "a bare response item", strong: false })
 }
 
-fn neutral(value: Raw<'_>) -> Option<&'static str> {
+fn neutral(value: Raw<'_>) -> Option<Evidence> {
     if value.get("cutline").is_some() {
-        return Some("a cutline header");
+        return Some(strong("a cutline header"));
     }
     let kind = value.get_str("kind")?;
-    super::neutral::is_kind(&kind).then_some("a kind of the neutral format")
+    (super::neutral::is_kind(&kind) && value.get("type").is_none()).then_some(strong("a kind of the neutral format"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Transcript;
+
+    fn found(lines: &[&str]) -> Option<Format> {
+        let bytes: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
+        detect(&bytes).map(|detection| detection.format)
+    }
+
+    #[test]
+    fn own_lines_are_found() {
+        let user = r#"{"type":"user","uuid":"a","parentUuid":null,"message":{"role":"user","content":"x"}}"#;
+        assert_eq!(found(&[user]), Some(Format::ClaudeCode));
+        assert_eq!(found(&[r#"{"type":"mode","mode":"x","sessionId":"s"}"#]), Some(Format::ClaudeCode));
+        let meta = r#"{"timestamp":"t","type":"session_meta","payload":{"id":"x"}}"#;
+        assert_eq!(found(&[meta]), Some(Format::Codex));
+        assert_eq!(found(&[r#"{"id":"x","timestamp":"t","instructions":null}"#]), Some(Format::Codex));
+        assert_eq!(found(&[r#"{"kind":"user","text":"x"}"#]), Some(Format::Cutline));
+    }
+
+    #[test]
+    fn cousins_are_not_taken_for_it() {
+        let note = r#"{"type":"inspector_note","uuid":"n","parentUuid":"a","sessionId":"s"}"#;
+        for qwen in [
+            r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","message":{"role":"user","parts":[]}}"#,
+            r#"{"type":"system","subtype":"ui","uuid":"b","parentUuid":"a","sessionId":"s","systemPayload":{}}"#,
+            r#"{"type":"tool_result","uuid":"c","parentUuid":"b","sessionId":"s","toolCallResult":{}}"#,
+        ] {
+            assert_eq!(found(&[qwen]), None, "{qwen}");
+            assert_eq!(found(&[qwen, note]), None, "one line of it tells: {qwen}");
+        }
+        for bare in [
+            r#"{"type":"reasoning","id":"rs_1","summary":[]}"#,
+            r#"{"type":"message","role":"user","content":[]}"#,
+            r#"{"type":"function_call","call_id":"c","name":"n","arguments":"{}"}"#,
+            r#"{"timestamp":"t","type":"session.start","payload":{}}"#,
+            r#"{"type":"event","kind":"user"}"#,
+            r#"{"role":"user","content":"x"}"#,
+        ] {
+            assert_eq!(found(&[bare, bare]), None, "{bare}");
+        }
+    }
+
+    #[test]
+    fn bare_items_count_behind_a_header() {
+        let header = r#"{"id":"x","timestamp":"t","instructions":null}"#;
+        let item = r#"{"type":"message","role":"user","content":[]}"#;
+        let lines = [header.as_bytes(), item.as_bytes()];
+        assert_eq!(detect(&lines).unwrap().reasons[0], "2 of 2 lines looked at have this shape");
+    }
+
+    #[test]
+    fn junk_before_the_first_line_is_borne_and_ends() {
+        let of = |junk: usize| {
+            let mut transcript = Transcript::new(None, "x");
+            (0..junk).for_each(|_| transcript.feed(b"junk\n"));
+            transcript.feed(b"{\"cutline\":1}\n");
+            (transcript.detection().is_some(), transcript.hopeless())
+        };
+        assert_eq!(of(PATIENCE - 1), (true, false));
+        assert_eq!(of(PATIENCE), (false, true));
+    }
 }

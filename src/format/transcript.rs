@@ -1,14 +1,12 @@
 //! Bytes of a file become a [`Log`]: whole lines, their pieces, the format's adapter.
 
-use super::{Adapter, Continues, Detection, Format, Line, Piece, detect, pieces};
+use super::{Adapter, Continues, Detection, Format, Line, Piece, detect, detect::PATIENCE, pieces};
 use crate::model::{Context, Flags, Kind, Log, NoteKind, Record};
 
 /// A line longer than this is kept as a place and a length; its bytes are never held whole.
 pub const LINE_CAP: usize = 64 << 20;
 /// Bytes of an oversized line in which its type is searched.
 const OVERSIZE_HEAD: usize = 64 << 10;
-/// Lines after which a file without evidence is no transcript.
-const PATIENCE: usize = 200;
 
 /// A transcript as far as its bytes were fed.
 pub struct Transcript {
@@ -120,8 +118,10 @@ impl Transcript {
             return;
         }
         if self.adapter.is_none() {
-            self.early.push((self.line_start, line.into_owned()));
-            self.try_detect();
+            if !self.hopeless() {
+                self.early.push((self.line_start, line.into_owned()));
+                self.try_detect();
+            }
             return;
         }
         self.take(self.line_start, &line);
@@ -157,7 +157,8 @@ impl Transcript {
     }
 
     fn try_detect(&mut self) {
-        if self.early.len() > PATIENCE {
+        // No line before the newest spoke for a format, so they need not be looked at again for every new one.
+        if !self.early.last().is_some_and(|(_, newest)| detect(&[newest]).is_some()) {
             return;
         }
         let lines: Vec<&[u8]> = self.early.iter().map(|(_, line)| line.as_slice()).collect();
@@ -186,7 +187,7 @@ impl Transcript {
 
     /// True if enough was seen to say that this is no transcript.
     pub fn hopeless(&self) -> bool {
-        self.adapter.is_none() && self.early.len() > PATIENCE
+        self.adapter.is_none() && self.early.len() >= PATIENCE
     }
 
     /// True if the format was given, not found.

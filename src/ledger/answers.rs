@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::{
-    Bracket, Carried, Ledger,
+    Bracket, CarriedSet, Ledger,
     fold::NO_LINK,
     units::{Unit, Units, top},
 };
@@ -76,9 +76,13 @@ impl Ledger {
 
     /// Results that no later, different response has read, ascending.
     pub fn unread(&self) -> Vec<usize> {
-        let mut out: Vec<usize> = self.unread.iter().chain(&self.between).map(|(at, _)| *at as usize).collect();
-        out.sort_unstable();
-        out
+        self.between.iter().chain(&self.unread).map(|(at, _)| *at as usize).collect()
+    }
+
+    /// True if no later, different response has read the result at `position`.
+    pub fn is_unread(&self, position: usize) -> bool {
+        let stands = |list: &[(u32, u32)]| list.binary_search_by_key(&position, |(at, _)| *at as usize).is_ok();
+        stands(&self.unread) || stands(&self.between)
     }
 
     /// Resolutions without a call before them.
@@ -91,13 +95,19 @@ impl Ledger {
         &self.duplicates
     }
 
+    /// The call that the second resolution at `position` repeats the answer of.
+    pub fn duplicate_of(&self, position: usize) -> Option<usize> {
+        let place = self.duplicates.binary_search_by_key(&position, |(at, _)| *at as usize).ok()?;
+        self.duplicates.get(place).map(|(_, call)| *call as usize)
+    }
+
     /// Calls whose id was used again while they were open.
     pub fn shadowed(&self) -> &[u32] {
         &self.shadowed
     }
 
     /// Tasks, sessions and sub-agents that live on.
-    pub fn carried(&self) -> &[Carried] {
+    pub fn carried(&self) -> &CarriedSet {
         &self.carried
     }
 
@@ -120,10 +130,16 @@ impl Ledger {
         open.map(|((kind, id), openers)| Bracket { kind: *kind, id: *id, openers: openers.clone(), closer: None })
     }
 
+    /// True if a transaction or a retry that is still open was opened first at `position`.
+    pub fn opens_bracket(&self, position: usize) -> bool {
+        let Ok(at) = u32::try_from(position) else { return false };
+        self.bracket_firsts.range((at, Kind::User, None)..).next().is_some_and(|(first, ..)| *first == at)
+    }
+
     /// First position after which every head cut is illegal because something is open; the length if nothing is.
     pub fn barrier(&self) -> usize {
         let pending = self.pending.first().copied();
-        let bracket = self.open_brackets.values().filter_map(|openers| openers.first().copied()).min();
+        let bracket = self.bracket_firsts.first().map(|(at, ..)| *at);
         [pending, bracket].into_iter().flatten().min().map_or(self.entries.len(), |at| at as usize)
     }
 
@@ -133,15 +149,27 @@ impl Ledger {
         self.joined.uncrossed()
     }
 
-    /// Extents of orphans joined with a later open call of their id: illegal while that call is open.
+    /// Extents of orphans joined with a later open call of their id: illegal while that call is open. Ascending, and
+    /// none touches another.
     pub fn orphan_extents(&self) -> Vec<(u32, u32)> {
-        self.orphan_joins()
+        let mut all: Vec<(u32, u32)> = self
+            .orphan_joins()
             .into_iter()
             .map(|(orphan, call)| {
                 let (a, b) = (self.joined.extent(orphan), self.joined.extent(call));
                 (a.0.min(b.0), a.1.max(b.1))
             })
-            .collect()
+            .collect();
+        all.sort_unstable();
+        let mut merged: Vec<(u32, u32)> = Vec::new();
+        for (first, last) in all {
+            match merged.last_mut() {
+                // An extent forbids the cuts first+1..=last.
+                Some(before) if first <= before.1 => before.1 = before.1.max(last),
+                _ => merged.push((first, last)),
+            }
+        }
+        merged
     }
 
     fn orphan_joins(&self) -> Vec<(u32, u32)> {
@@ -191,12 +219,6 @@ impl Ledger {
 
     /// True if the resolution at `position` came after another response had begun.
     pub fn is_late(&self, position: usize) -> bool {
-        let Some(call) = self.partner(position) else { return false };
-        let run = self.response_start(call);
-        self.entries
-            .iter()
-            .take(position)
-            .skip(call + 1)
-            .any(|entry| entry.kind.is_response_part() && entry.run as usize != run)
+        self.entries.get(position).is_some_and(|entry| entry.late)
     }
 }

@@ -2,7 +2,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::units::Joined;
+use super::{
+    carried::{Carried, CarriedSet},
+    units::Joined,
+};
 use crate::model::{Context, Event, Flags, Kind, Log, Record, Sym, TaskKind};
 
 /// What a call or an approval request is found by. Ids may repeat: the position is the identity.
@@ -17,6 +20,8 @@ pub(super) struct Entry {
     pub(super) link: u32,
     /// First part of the response this part belongs to; itself for anything else.
     pub(super) run: u32,
+    /// Of a resolution: another response had begun when it came.
+    pub(super) late: bool,
 }
 
 /// The newest response, as far as it is needed to tell what nobody has read.
@@ -25,23 +30,6 @@ pub(super) struct Newest {
     pub(super) start: u32,
     /// Calls of it that are open, or answered with a payload.
     pub(super) hot: u32,
-}
-
-/// Something that lives on after its launch was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Carried {
-    /// Handle by which later records name it.
-    pub id: Sym,
-    /// What it is.
-    pub kind: TaskKind,
-    /// Position of the record that launched it.
-    pub at: u32,
-    /// Id of the call that launched it.
-    pub call: Option<Sym>,
-    /// Its end is recorded but was not told to the agent.
-    pub undelivered: bool,
-    /// Nothing says that it runs, nothing says that it ended.
-    pub uncertain: bool,
 }
 
 /// The fold over the records of one lane. See the module's paragraph.
@@ -59,15 +47,19 @@ pub struct Ledger {
     pub(super) duplicates: Vec<(u32, u32)>,
     pub(super) shadowed: Vec<u32>,
     pub(super) open_brackets: BTreeMap<(Kind, Option<Sym>), Vec<u32>>,
+    /// First openers of the open transactions and retries, for what asks by position.
+    pub(super) bracket_firsts: BTreeSet<(u32, Kind, Option<Sym>)>,
     pub(super) settled: Vec<Bracket>,
     run: Option<(Option<Sym>, u32, u32)>,
     pub(super) newest: Option<Newest>,
     /// Results with payload since the newest response began: result, first part of the call's response.
     pub(super) unread: Vec<(u32, u32)>,
+    /// How many of `unread` an interruption has looked at: what it left is no denial.
+    interrupted: usize,
     /// Late results of other responses that arrived between two parts of the newest one: it has not read them.
     pub(super) between: Vec<(u32, u32)>,
     message: Option<(Sym, u32)>,
-    pub(super) carried: Vec<Carried>,
+    pub(super) carried: CarriedSet,
     pub(super) deferred: BTreeSet<u32>,
 }
 
@@ -93,7 +85,8 @@ impl Bracket {
     /// The newest opener before `cut`, if it is open there.
     pub fn open_at(&self, cut: usize) -> Option<usize> {
         let open = self.first() < cut && self.closer.is_none_or(|at| at as usize >= cut);
-        let newest = self.openers.iter().rev().map(|at| *at as usize).find(|at| *at < cut);
+        let before = self.openers.partition_point(|at| (*at as usize) < cut);
+        let newest = before.checked_sub(1).and_then(|n| self.openers.get(n)).map(|at| *at as usize);
         newest.filter(|_| open)
     }
 }
@@ -132,7 +125,7 @@ impl Ledger {
     /// Folds the next record.
     pub fn push(&mut self, record: &Record) {
         let at = self.joined.push();
-        self.entries.push(Entry { kind: record.kind, flags: record.flags, link: NO_LINK, run: at });
+        self.entries.push(Entry { kind: record.kind, flags: record.flags, link: NO_LINK, run: at, late: false });
         let key = |approval: bool| (approval, if approval { 0 } else { record.class }, record.id);
         match record.kind {
             // What the client wrote itself (an API error text) is no response: it reads no result and ends no turn.
@@ -154,7 +147,7 @@ impl Ledger {
                 self.resolves(at, key(false));
             }
             Kind::TransactionBegin | Kind::Retry => {
-                self.open_brackets.entry((record.kind, record.id)).or_default().push(at);
+                self.begin(at, record.kind, record.id);
             }
             Kind::TransactionEnd => self.settle(at, Kind::TransactionBegin, record.id),
             Kind::RetrySettled => self.settle(at, Kind::Retry, record.id),
@@ -172,19 +165,15 @@ impl Ledger {
         let Some(at) = self.entries.len().checked_sub(1).and_then(|n| u32::try_from(n).ok()) else { return };
         match event {
             Event::TaskStarted { id, kind, call } => {
-                self.carried.retain(|task| task.id != id);
-                self.carried.push(Carried { id, kind, at, call, undelivered: false, uncertain: false });
+                self.carried.start(Carried { id, kind, at, call, undelivered: false, uncertain: false });
             }
-            Event::TaskEnded { id, delivered: true } => self.carried.retain(|task| task.id != id),
-            Event::TaskEnded { id, delivered: false } => {
-                self.carried.iter_mut().filter(|task| task.id == id).for_each(|task| task.undelivered = true);
-            }
+            Event::TaskEnded { id, delivered: true } => self.carried.end(id),
+            Event::TaskEnded { id, delivered: false } => self.carried.end_untold(id),
             Event::MayLiveOn(id) => {
-                self.carried.retain(|task| task.id != id);
                 let kind = TaskKind::Session;
-                self.carried.push(Carried { id, kind, at, call: Some(id), undelivered: false, uncertain: true });
+                self.carried.start(Carried { id, kind, at, call: Some(id), undelivered: false, uncertain: true });
             }
-            Event::RetryOpen(id) => self.open_brackets.entry((Kind::Retry, Some(id))).or_default().push(at),
+            Event::RetryOpen(id) => self.begin(at, Kind::Retry, Some(id)),
             Event::RetrySettled(id) => self.settle(at, Kind::Retry, Some(id)),
             Event::Interrupted => self.interrupt(),
             Event::Deferred(id) => {
@@ -213,11 +202,13 @@ impl Ledger {
             Some(newest) if newest.start == start => {
                 newest.hot += hot;
                 self.between.append(&mut self.unread);
+                self.interrupted = 0;
             }
             _ => {
                 // A different response has read everything before it; another part of the same one reads nothing.
                 self.unread.clear();
                 self.between.clear();
+                self.interrupted = 0;
                 self.newest = Some(Newest { start, hot });
             }
         }
@@ -257,6 +248,10 @@ impl Ledger {
     /// Keeps the live frontier: is there a payload that nobody has read?
     fn answered(&mut self, call: u32, at: u32) {
         let run = self.entry(call).map_or(call, |entry| entry.run);
+        let late = self.newest.is_some_and(|newest| newest.start != run);
+        if let Some(entry) = self.entries.get_mut(at as usize) {
+            entry.late = late;
+        }
         let payload = self.entry(at).is_some_and(has_payload);
         let server = self.entry(call).is_some_and(|entry| entry.flags.has(Flags::SERVER));
         if payload && !server {
@@ -275,8 +270,8 @@ impl Ledger {
 
     /// The denials of the newest response were interruptions: outcome unknown, no payload.
     fn interrupt(&mut self) {
-        let unread = std::mem::take(&mut self.unread);
-        for (result, run) in unread {
+        let fresh = self.unread.split_off(self.interrupted.min(self.unread.len()));
+        for (result, run) in fresh {
             let denied = self.entry(result).is_some_and(|entry| entry.flags.has(Flags::DENIED));
             if !denied {
                 self.unread.push((result, run));
@@ -291,18 +286,29 @@ impl Ledger {
                 newest.hot = newest.hot.saturating_sub(1);
             }
         }
+        self.interrupted = self.unread.len();
+    }
+
+    fn begin(&mut self, at: u32, kind: Kind, id: Option<Sym>) {
+        let openers = self.open_brackets.entry((kind, id)).or_default();
+        openers.push(at);
+        if openers.len() == 1 {
+            self.bracket_firsts.insert((at, kind, id));
+        }
     }
 
     fn settle(&mut self, at: u32, kind: Kind, id: Option<Sym>) {
         if let Some(openers) = self.open_brackets.remove(&(kind, id)) {
-            self.joined.cover_from(openers.first().copied().unwrap_or(at));
+            let first = openers.first().copied().unwrap_or(at);
+            self.bracket_firsts.remove(&(first, kind, id));
+            self.joined.cover_from(first);
             self.settled.push(Bracket { kind, id, openers, closer: Some(at) });
         }
     }
 
     fn settle_all_retries(&mut self, at: u32) {
-        let open: Vec<Option<Sym>> =
-            self.open_brackets.keys().filter(|(kind, _)| *kind == Kind::Retry).map(|(_, id)| *id).collect();
+        let retries = self.open_brackets.range((Kind::Retry, None)..).take_while(|((kind, _), _)| *kind == Kind::Retry);
+        let open: Vec<Option<Sym>> = retries.map(|((_, id), _)| *id).collect();
         for id in open {
             self.settle(at, Kind::Retry, id);
         }

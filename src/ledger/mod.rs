@@ -7,13 +7,15 @@
 //! something else looks like its answer.
 
 mod answers;
+mod carried;
 mod fold;
 pub mod identify;
 mod obligation;
 mod tally;
 mod units;
 
-pub use fold::{Bracket, Carried, Ledger};
+pub use carried::{Carried, CarriedSet};
+pub use fold::{Bracket, Ledger};
 pub use obligation::{CallState, Obligation, ObligationKind, Remedy};
 pub use tally::{Tally, TallyOpen};
 pub use units::{Unit, Units};

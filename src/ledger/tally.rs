@@ -59,7 +59,7 @@ impl Tally {
     }
 
     fn take(&mut self, id: RecordId, record: &Record, log: &Log, counting: Counting) {
-        let skipped = [Flags::REPEAT, Flags::SALVAGED, Flags::SERVER, Flags::SYNTHETIC];
+        let skipped = [Flags::REPEAT, Flags::SERVER, Flags::SYNTHETIC];
         // What stands in a file that this one continues belongs to that file.
         if record.segment != 0 || skipped.into_iter().any(|flag| record.flags.has(flag)) {
             return;

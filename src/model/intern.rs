@@ -11,7 +11,7 @@ impl Sym {
     }
 }
 
-/// Gives each distinct string a dense number; never forgets one, so a [`Sym`] stays valid for the log it came with.
+/// Gives each distinct string a dense number; never forgets one.
 #[derive(Clone, Debug, Default)]
 pub struct Interner {
     ids: FxHashMap<Box<str>, Sym>,

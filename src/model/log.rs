@@ -1,3 +1,5 @@
+use rustc_hash::FxHashMap;
+
 use super::{Interner, LaneId, Millis, Note, NoteKind, Record, RecordId, Sym};
 
 /// What kind of thing lives on after its launch was answered.
@@ -70,8 +72,8 @@ pub struct Boundary {
     pub automatic: bool,
 }
 
-/// Everything a transcript said, in file order, without its payload. Grows by append only: when a file was rewritten
-/// a new log is made.
+/// Everything a transcript said, in file order, without its payload. Grows by append only: a rewritten file
+/// is read into a new one.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     /// Records in file order.
@@ -88,6 +90,7 @@ pub struct Log {
     pub boundaries: Vec<Boundary>,
     /// Lanes by name; the first is the main lane.
     pub lanes: Vec<Sym>,
+    lane_ids: FxHashMap<Sym, LaneId>,
     /// Physical lines that were not empty.
     pub lines: u32,
     /// Physical lines, empty ones included.
@@ -136,11 +139,10 @@ impl Log {
     /// The lane called `name`, new if it was not seen before. The first one named is the main lane.
     pub fn lane(&mut self, name: &str) -> LaneId {
         let sym = self.syms.intern(name);
-        let index = self.lanes.iter().position(|lane| *lane == sym).unwrap_or_else(|| {
+        *self.lane_ids.entry(sym).or_insert_with(|| {
             self.lanes.push(sym);
-            self.lanes.len() - 1
-        });
-        LaneId(u16::try_from(index).unwrap_or(u16::MAX))
+            LaneId(u16::try_from(self.lanes.len() - 1).unwrap_or(u16::MAX))
+        })
     }
 
     /// Name of `lane`; `main` for the main lane of a file that named none.

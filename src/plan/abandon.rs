@@ -39,9 +39,7 @@ pub(super) fn place(ledger: &Ledger, position: usize) -> usize {
     let mut at = position + 1;
     while let Some(kind) = ledger.kind(at) {
         let same = kind.is_response_part() && ledger.response_start(at) == run;
-        let doubled =
-            || ledger.duplicates().iter().find(|(second, _)| *second as usize == at).map(|(_, c)| *c as usize);
-        let call = ledger.partner(at).or_else(doubled).filter(|_| kind.is_resolution());
+        let call = ledger.partner(at).or_else(|| ledger.duplicate_of(at)).filter(|_| kind.is_resolution());
         let own = call.is_some_and(|call| ledger.response_start(call) == run);
         if !same && !own {
             break;

@@ -1,7 +1,7 @@
 use serde::Serialize;
 
 use crate::{
-    cut::{Reason, reasons_at_every_cut},
+    cut::{Reasons, reasons_at_every_cut},
     plan::Session,
 };
 
@@ -26,6 +26,20 @@ struct CutItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<u64>,
     reasons: Vec<ReasonItem>,
+    /// Reasons beyond those listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    more: usize,
+}
+
+/// Reasons of each kind that are listed for one cut, and members of one severed unit: all of them in any usual log,
+/// few in one that was made to have n of them at n cuts.
+fn most(records: usize) -> usize {
+    (2_000_000 / records.max(1)).clamp(4, 1_000)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+fn is_zero(value: &usize) -> bool {
+    *value == 0
 }
 
 #[derive(Debug, Serialize)]
@@ -39,9 +53,9 @@ impl CutsReport {
     pub fn of(session: &Session, legal_only: bool) -> Self {
         let ledger = session.ledger();
         let budget = session.budget();
-        let item = |(n, reasons): (usize, Vec<Reason>)| {
+        let item = |(n, reasons): (usize, Reasons)| {
             let at = n + 1;
-            let legal = reasons.is_empty();
+            let legal = reasons.listed.is_empty();
             let figure = |tokens: &dyn Fn(&crate::budget::Budget) -> u64| budget.filter(|_| legal).map(tokens);
             CutItem {
                 at,
@@ -49,10 +63,18 @@ impl CutsReport {
                 line: session.record(at).map(|record| record.line).filter(|line| *line > 0),
                 frees: figure(&|budget| budget.frees(0, at)),
                 after: figure(&|budget| budget.after_cut(0, at)),
-                reasons: reasons.into_iter().map(|r| ReasonItem { kind: r.kind.name(), records: r.records }).collect(),
+                more: reasons.more,
+                reasons: reasons
+                    .listed
+                    .into_iter()
+                    .map(|r| ReasonItem { kind: r.kind.name(), records: r.records })
+                    .collect(),
             }
         };
-        let every = reasons_at_every_cut(ledger).into_iter().enumerate().map(item);
+        let every = reasons_at_every_cut(ledger, if legal_only { 1 } else { most(ledger.len()) })
+            .into_iter()
+            .enumerate()
+            .map(item);
         Self {
             schema: "cutline.cuts/1",
             records: ledger.len(),
@@ -78,7 +100,8 @@ impl CutsReport {
                 )
             } else {
                 let reasons: Vec<String> = item.reasons.iter().map(reason).collect();
-                format!("{:>7}  illegal  {}", item.at, reasons.join(", "))
+                let more = if item.more > 0 { format!(" and {} more", item.more) } else { String::new() };
+                format!("{:>7}  illegal  {}{more}", item.at, reasons.join(", "))
             }
         };
         self.cuts.iter().map(line).collect()

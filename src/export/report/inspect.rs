@@ -1,7 +1,8 @@
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::{
-    model::{Flags, Kind, Note, NoteKind},
+    model::{Flags, Kind, Note, NoteKind, RecordId},
     plan::Session,
 };
 
@@ -127,7 +128,7 @@ impl InspectReport {
             context: context_counts(session),
             tokens: tokens(session)?,
             capabilities: capabilities(session)?,
-            notes: session.notes().iter().map(|note| note_item(session, note)).collect(),
+            notes: note_items(session),
         })
     }
 }
@@ -284,8 +285,14 @@ fn capabilities(session: &Session) -> Option<Capabilities> {
     })
 }
 
-fn note_item(session: &Session, note: &Note) -> NoteItem {
-    let slots = session.context().slots();
-    let at = note.record.and_then(|id| slots.iter().position(|slot| slot.id() == Some(id)));
-    NoteItem { kind: note.kind.name(), at, line: (note.line > 0).then_some(note.line), text: note.text.clone() }
+fn note_items(session: &Session) -> Vec<NoteItem> {
+    let slots = session.context().slots().iter().enumerate().rev();
+    let places: FxHashMap<RecordId, usize> = slots.filter_map(|(at, slot)| Some((slot.id()?, at))).collect();
+    let item = |note: Note| NoteItem {
+        kind: note.kind.name(),
+        at: note.record.and_then(|id| places.get(&id).copied()),
+        line: (note.line > 0).then_some(note.line),
+        text: note.text,
+    };
+    session.notes().into_iter().map(item).collect()
 }

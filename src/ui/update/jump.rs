@@ -15,9 +15,8 @@ pub(super) fn pair(state: &mut State) {
         go_to(state, partner);
         return;
     }
-    let duplicate = ledger.duplicates().iter().find(|(second, _)| *second as usize == at).map(|(_, call)| *call);
-    if let Some(call) = duplicate {
-        go_to(state, call as usize);
+    if let Some(call) = ledger.duplicate_of(at) {
+        go_to(state, call);
         return;
     }
     let since = state.record(at).and_then(|record| record.time.age_s(state.now)).map_or_else(String::new, age);
