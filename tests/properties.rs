@@ -87,7 +87,8 @@ proptest! {
             if cut > 0 {
                 let mut listed = every[cut - 1].listed.clone();
                 let mut asked = why_illegal(&ledger, &units, 0, cut, Rules::default());
-                (listed.sort(), asked.sort());
+                listed.sort();
+                asked.sort();
                 prop_assert_eq!(listed, asked, "{} at {}", text, cut);
                 let (short, more) = (few[cut - 1].listed.len(), few[cut - 1].more);
                 prop_assert_eq!(short + more, every[cut - 1].listed.len());
