@@ -32,6 +32,8 @@ pub enum Msg {
     Found(Result<Vec<usize>, String>),
     /// Back from being suspended: draw everything anew.
     Resumed,
+    /// Not suspended, because nobody could continue the program.
+    NotSuspended,
 }
 
 /// What the loop has to do outside.

@@ -1,7 +1,7 @@
 //! The loop: drains what happened, settles, carries effects out, draws at most once a frame.
 
 use std::{
-    io,
+    io::{self, IsTerminal as _},
     path::{Path, PathBuf},
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     thread,
@@ -10,7 +10,12 @@ use std::{
 
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
-use super::{Effect, Msg, State, search::smart, terminal, terminal::Screen, update, view};
+use super::{
+    Effect, Msg, State,
+    search::smart,
+    terminal::{self, Asked, Screen},
+    update, view,
+};
 use crate::{
     export::head_of,
     model::Millis,
@@ -57,7 +62,7 @@ pub enum End {
 enum Incoming {
     Terminal(Event),
     Feed(Feed),
-    Stop,
+    Asked(Asked),
     HangUp,
 }
 
@@ -70,48 +75,29 @@ pub fn run(
     mut next: impl FnMut(&End) -> io::Result<Option<(State, Feeder)>>,
     now: &dyn Fn() -> Millis,
 ) -> io::Result<End> {
+    // Dropped after the receiver, however this function ends: its thread may wait for room in the queue.
+    let mut tail;
     let (send, receive) = sync_channel(QUEUE);
     let mut screen = Screen::take()?;
-    let stop = send.clone();
-    terminal::listen(move || drop(stop.send(Incoming::Stop)))?;
+    let ask = send.clone();
+    terminal::listen(move |asked| drop(ask.send(Incoming::Asked(asked))))?;
     read_keys(send.clone())?;
-    #[cfg(debug_assertions)]
-    test_panic();
     let mut shown = Some(first);
     let mut ended = End::Quit;
     while let Some((mut state, feeder)) = shown.take() {
-        let (tail, files) = start(&feeder, &send)?;
+        let files;
+        // Only the list of sessions is followed by another screen, and it has no tail whose feeds could be left over.
+        (tail, files) = start(&feeder, &send)?;
         let path = match &feeder {
             Feeder::File { path, .. } => path.clone(),
             _ => PathBuf::new(),
         };
-        let mut run =
-            Run { state: &mut state, screen: &mut screen, receive: &receive, tail, files, path, now, end: None };
-        ended = run.until_end()?;
-        // Only the list of sessions is followed by another screen, and it has no tail whose feeds could be left over.
+        let (state, screen, tail) = (&mut state, &mut screen, tail.as_ref());
+        let keys = io::stdin().is_terminal();
+        ended = Run { state, screen, receive: &receive, tail, files, path, now, keys, end: None }.until_end()?;
         shown = next(&ended)?;
-        if let (None, Some(tail)) = (&shown, run.tail.take()) {
-            // The receiver goes first: the tail's thread may wait for room in the queue.
-            drop(receive);
-            drop(tail);
-            break;
-        }
     }
     Ok(ended)
-}
-
-/// Debug builds panic on demand, so that a test can prove that the terminal is given back.
-#[cfg(debug_assertions)]
-fn test_panic() {
-    #[expect(clippy::panic, reason = "asked for by a test")]
-    fn fail() {
-        panic!("asked for by a test");
-    }
-    match std::env::var("CUTLINE_TEST_PANIC").as_deref() {
-        Ok("main") => fail(),
-        Ok("thread") => drop(thread::spawn(fail).join()),
-        _ => {}
-    }
 }
 
 fn start(feeder: &Feeder, send: &SyncSender<Incoming>) -> io::Result<(Option<Tail>, Option<Files>)> {
@@ -145,10 +131,12 @@ struct Run<'a> {
     state: &'a mut State,
     screen: &'a mut Screen,
     receive: &'a Receiver<Incoming>,
-    tail: Option<Tail>,
+    tail: Option<&'a Tail>,
     files: Option<Files>,
     path: PathBuf,
     now: &'a dyn Fn() -> Millis,
+    /// Standard input is the terminal that keys come from.
+    keys: bool,
     end: Option<End>,
 }
 
@@ -169,6 +157,12 @@ impl Run<'_> {
             }
             let state = &*self.state;
             self.screen.draw(|frame| view(state, frame))?;
+            #[cfg(debug_assertions)]
+            panic_if_asked();
+            // A terminal that is gone would be read for ever.
+            if self.keys && !io::stdin().is_terminal() {
+                return Ok(End::Quit);
+            }
             let last = drawn.insert(Instant::now());
             let wait = if self.state.is_waiting() { Duration::from_millis(100) } else { Duration::from_secs(1) };
             let wait = if self.state.loading { wait.min(DERIVE) } else { wait };
@@ -201,7 +195,11 @@ impl Run<'_> {
             Incoming::Terminal(Event::Resize(width, height)) => self.tell(Msg::Resize(width, height)),
             Incoming::Terminal(_) => {}
             Incoming::Feed(feed) => self.feed(feed),
-            Incoming::Stop => self.carry_out(Effect::Suspend),
+            Incoming::Asked(Asked::Stop) => self.carry_out(Effect::Suspend),
+            Incoming::Asked(Asked::Again) => {
+                let taken = self.screen.take_again();
+                self.resumed(taken);
+            }
             Incoming::HangUp => self.end = Some(End::Quit),
         }
     }
@@ -247,16 +245,14 @@ impl Run<'_> {
             Effect::Open(path) => self.end = Some(End::Open(path)),
             Effect::Demo => self.end = Some(End::Demo),
             Effect::Look => {
-                if let Some(tail) = &self.tail {
+                if let Some(tail) = self.tail {
                     tail.look();
                 }
             }
-            Effect::Suspend => {
-                if self.screen.suspend().is_err() {
-                    self.end = Some(End::Quit);
-                }
-                self.tell(Msg::Resumed);
-            }
+            Effect::Suspend => match self.screen.suspend() {
+                Ok(false) => self.tell(Msg::NotSuspended),
+                suspended => self.resumed(suspended.map(|_| ())),
+            },
             Effect::LoadHeads(positions) => {
                 let Some(files) = &self.files else { return };
                 let session = self.state.session();
@@ -275,6 +271,15 @@ impl Run<'_> {
         }
     }
 
+    /// Whoever had the terminal meanwhile may have changed its size, of which only they were told.
+    fn resumed(&mut self, taken: io::Result<()>) {
+        match taken.and_then(|()| self.screen.size()) {
+            Ok((width, height)) => self.tell(Msg::Resize(width, height)),
+            Err(_) => self.end = Some(End::Quit),
+        }
+        self.tell(Msg::Resumed);
+    }
+
     /// Every record whose decoded text, input or tool matches.
     fn search(&self, pattern: &str) -> Result<Vec<usize>, String> {
         let regex = smart(pattern)?;
@@ -286,5 +291,16 @@ impl Run<'_> {
             fields.into_iter().flatten().any(|text| regex.is_match(text))
         };
         Ok((0..session.context().len()).filter(matches).collect())
+    }
+}
+
+/// Lets tests see what a panic leaves behind.
+#[cfg(debug_assertions)]
+#[expect(clippy::panic, reason = "asked for")]
+fn panic_if_asked() {
+    match std::env::var("CUTLINE_TEST_PANIC").as_deref() {
+        Ok("main") => panic!("asked\u{1b}[31m for"),
+        Ok("thread") => drop(thread::spawn(|| panic!("asked\u{1b}[31m for"))),
+        _ => {}
     }
 }

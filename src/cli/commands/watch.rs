@@ -37,6 +37,13 @@ pub(super) fn watch(args: &Args) -> Result<ExitCode, Failure> {
         Some(file) => {
             if file != Path::new("-") {
                 refuse_what_is_no_transcript(file, &manner)?;
+            } else if io::stdin().is_terminal() {
+                return Err(Failure::new(
+                    crate::cli::exit::USAGE,
+                    "no-input",
+                    "`-` reads a transcript from standard input, which is the keyboard here.",
+                    "Pipe one in: cat FILE | cutline -",
+                ));
             }
             let first = opened(file, &manner, false);
             drive(first, &manner)

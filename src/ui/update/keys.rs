@@ -13,6 +13,13 @@ use crate::ui::{
 pub(in crate::ui) const PATIENCE_MS: i64 = 400;
 
 pub(super) fn key(state: &mut State, key: KeyEvent) -> Vec<Effect> {
+    if key.modifiers.contains(KeyModifiers::ALT) {
+        // Terminals send Esc and a key that follows it at once as they send Alt and that key. Nothing is bound to Alt.
+        let mut effects = self::key(state, KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
+        let plain = KeyEvent { modifiers: key.modifiers.difference(KeyModifiers::ALT), ..key };
+        effects.extend(self::key(state, plain));
+        return effects;
+    }
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     if control && key.code == KeyCode::Char('c') {
         return vec![Effect::Interrupt];

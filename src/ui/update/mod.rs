@@ -55,6 +55,10 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.wanted()
         }
         Msg::Resumed => state.wanted(),
+        Msg::NotSuspended => {
+            state.message = Some("not suspended: there is no shell that could continue cutline".to_string());
+            Vec::new()
+        }
     }
 }
 
