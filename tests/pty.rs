@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use harness::{Log, Start, eventually, process, send};
+use harness::{Log, Start, child_of, eventually, process, send};
 
 const LOG: &str = r#"{"cutline":1,"session":"t","window":10000}
 {"kind":"user","text":"count the herons"}
@@ -206,9 +206,7 @@ echo "code=$code."
         if by_key {
             term.type_in("\u{1a}");
         } else {
-            let group =
-                Command::new("ps").args(["-o", "pid=", "--ppid", &term.own_pid().to_string()]).output().unwrap();
-            let pid = String::from_utf8(group.stdout).unwrap().split_whitespace().next().unwrap().parse().unwrap();
+            let pid = child_of(term.own_pid());
             send("TSTP", pid);
         }
         term.until("the shell again", |_, text| text.contains("stopped=") && text.ends_with(".\r\n"));
@@ -315,6 +313,23 @@ fn a_terminal_that_is_gone_ends_it() {
             assert_eq!(status.signal(), Some("Hangup"));
         }
         assert!(process(pid).is_none());
+    }
+}
+
+#[test]
+fn it_ends_while_a_large_file_is_read() {
+    // More than may wait between the thread that reads and the screen.
+    let log = Log::of(LOG);
+    log.append(&said(&"reed ".repeat(2000)).repeat(4000));
+    for hang_up in [false, true] {
+        let mut term = Start { controlling: false, ..Start::default() }.alone(&[log.path()]);
+        term.until("a frame", |screen, _| screen.contents().contains("cutline"));
+        if hang_up {
+            term.hang_up();
+        } else {
+            term.type_in("q");
+        }
+        term.ends();
     }
 }
 

@@ -283,6 +283,17 @@ pub(crate) fn eventually(what: &str, wanted: impl Fn() -> bool) {
     }
 }
 
+/// The first child of a process.
+pub(crate) fn child_of(parent: u32) -> u32 {
+    let numbers = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+    let is_child = |pid: &u32| {
+        let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let rest = text.rsplit_once(')').map_or("", |(_, rest)| rest);
+        rest.split_ascii_whitespace().nth(1) == Some(&parent.to_string())
+    };
+    numbers.into_iter().find(is_child).expect("a child")
+}
+
 /// State letter and processor time in ticks of a hundredth of a second; `None` when the process is gone.
 pub(crate) fn process(pid: u32) -> Option<(char, u64)> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
