@@ -291,7 +291,7 @@ pub(crate) fn child_of(parent: u32) -> u32 {
         let rest = text.rsplit_once(')').map_or("", |(_, rest)| rest);
         rest.split_ascii_whitespace().nth(1) == Some(&parent.to_string())
     };
-    numbers.into_iter().find(is_child).expect("a child")
+    numbers.into_iter().find(is_child).unwrap()
 }
 
 /// State letter and processor time in ticks of a hundredth of a second; `None` when the process is gone.
