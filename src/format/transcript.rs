@@ -158,7 +158,7 @@ impl Transcript {
 
     fn try_detect(&mut self) {
         // No line before the newest spoke for a format, so they need not be looked at again for every new one.
-        if !self.early.last().is_some_and(|(_, newest)| detect(&[newest]).is_some()) {
+        if self.early.last().is_none_or(|(_, newest)| detect(&[newest]).is_none()) {
             return;
         }
         let lines: Vec<&[u8]> = self.early.iter().map(|(_, line)| line.as_slice()).collect();
