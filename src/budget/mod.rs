@@ -149,6 +149,8 @@ pub struct Budget {
     pub critical: u64,
     /// Tokens of the newest part that a compaction keeps.
     pub keep: Option<u64>,
+    /// The record at which use crossed the trigger.
+    line_at: Option<usize>,
 }
 
 impl Budget {
@@ -161,7 +163,8 @@ impl Budget {
         let reserve = OUTPUT_RESERVE.min(window.tokens / 10);
         let room = window.tokens.saturating_sub(reserve).saturating_sub(series.step_p95());
         let critical = settings.critical.map_or(room.max(floor), |limit| limit.of(window.tokens));
-        Self { series, window, trigger, critical: critical.max(trigger), keep: settings.keep }
+        let line_at = series.crossing(trigger);
+        Self { series, window, trigger, critical: critical.max(trigger), keep: settings.keep, line_at }
     }
 
     /// Tokens in use now.
@@ -180,7 +183,7 @@ impl Budget {
 
     /// The record at which use crossed the trigger: the budget line.
     pub fn line_at(&self) -> Option<usize> {
-        self.series.crossing(self.trigger)
+        self.line_at
     }
 
     /// Tokens of the records `start..end`.
@@ -207,13 +210,9 @@ impl Budget {
             Some(keep) => self.frees(cut, len) <= keep,
             None => self.after_cut(start, cut) <= half,
         };
-        // The first cut that lands low enough; the series only grows, so a binary search finds it.
-        let (mut low, mut high) = (start, len);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if fits(middle) { high = middle } else { low = middle + 1 }
-        }
-        low
+        // The first cut that lands low enough. Not a binary search: a runtime that drops old results shrinks the context
+        // between two measurements.
+        (start..len).find(|cut| fits(*cut)).unwrap_or(len)
     }
 
     /// Fewest tokens that a compaction must free to be worth its loss: 2,000 or 5 % of the window.

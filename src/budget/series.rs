@@ -16,6 +16,9 @@ pub struct Series {
     steps: Vec<u64>,
 }
 
+/// No context holds more tokens than this; a larger number is a mistake in the file and must not overflow a sum.
+const MOST: u64 = 1 << 40;
+
 /// A measurement at its place.
 #[derive(Clone, Copy)]
 struct Anchor {
@@ -25,6 +28,12 @@ struct Anchor {
     usage: Usage,
 }
 
+impl Anchor {
+    fn new(upto: usize, usage: Usage) -> Self {
+        Self { upto, total: usage.input.saturating_add(usage.output).min(MOST), usage }
+    }
+}
+
 impl Series {
     pub(super) fn of(log: &Log, context: &Context) -> Self {
         let estimates: Vec<u64> =
@@ -32,7 +41,7 @@ impl Series {
         let anchors = anchors(log, context);
         let mut series = Self::scale(&estimates, &anchors);
         let last = anchors.last();
-        series.measured = last.map(|anchor| (anchor.usage.input, anchor.upto.saturating_sub(1)));
+        series.measured = last.map(|anchor| (anchor.usage.input.min(MOST), anchor.upto.saturating_sub(1)));
         series.own_estimate = last.is_some_and(|anchor| anchor.usage.estimated);
         series.steps = anchors
             .windows(2)
@@ -75,7 +84,7 @@ impl Series {
         let mut rest = 0u64;
         for estimate in estimates.get(from..).unwrap_or_default() {
             rest += estimate;
-            after.push(total + rest.saturating_mul(num) / den);
+            after.push((total + rest.saturating_mul(num) / den).min(MOST));
         }
         Self { after, ..Self::default() }
     }
@@ -144,11 +153,12 @@ impl Series {
 
 /// Spreads `from..to` over `span` in proportion to the estimates.
 fn fill(after: &mut Vec<u64>, span: &[u64], from: u64, to: u64) {
-    let sum: u64 = span.iter().sum::<u64>().max(1);
+    let sum = u128::from(span.iter().sum::<u64>().max(1));
+    let part = |whole: u64, seen: u64| u64::try_from(u128::from(whole) * u128::from(seen) / sum).unwrap_or(whole);
     let mut seen = 0u64;
     for estimate in span {
         seen += estimate;
-        let grown = if to >= from { from + (to - from) * seen / sum } else { from - (from - to) * seen / sum };
+        let grown = if to >= from { from + part(to - from, seen) } else { from - part(from - to, seen) };
         after.push(grown);
     }
 }
@@ -167,7 +177,7 @@ fn anchors(log: &Log, context: &Context) -> Vec<Anchor> {
         let at = log.usage.partition_point(|usage| usage.record < id);
         let here = log.usage.get(at..).unwrap_or_default().iter().take_while(|usage| usage.record == id);
         if let Some(usage) = here.last().filter(|usage| usable(usage)) {
-            out.push(Anchor { upto: position + 1, total: usage.input + usage.output, usage: *usage });
+            out.push(Anchor::new(position + 1, *usage));
         }
     }
     let display = |usage: &&Usage| {
@@ -177,7 +187,7 @@ fn anchors(log: &Log, context: &Context) -> Vec<Anchor> {
     if let Some(usage) = log.usage.last().filter(display) {
         let newest = context.slots().last().and_then(|slot| slot.id()).unwrap_or(0);
         if usage.record > newest && out.last().is_none_or(|anchor| anchor.upto < context.len() || context.is_empty()) {
-            out.push(Anchor { upto: context.len(), total: usage.input + usage.output, usage: *usage });
+            out.push(Anchor::new(context.len(), *usage));
         }
     }
     out

@@ -68,12 +68,49 @@ fn limits_are_read() {
 
 #[test]
 fn the_target_lands_at_half() {
+<<<<<<< HEAD
     let text = "{\"cutline\":1,\"window\":1000}\n".to_string()
         + &"{\"kind\":\"user\",\"text\":\"x\",\"tokens\":10}\n".repeat(100);
+=======
+    let record = |n| format!("{{\"kind\":\"user\",\"text\":\"{n}\",\"tokens\":10}}\n");
+    let records: Vec<String> = (0..100).map(record).collect();
+    let text = format!("{{\"cutline\":1,\"window\":1000}}\n{}", records.concat());
+>>>>>>> hunt
     let (budget, _) = budget(&text, &Settings::default());
     let target = budget.target(0);
     assert!(budget.after_cut(0, target) <= 500);
     assert!(budget.after_cut(0, target - 1) > 500);
     let (kept, _) = self::budget(&text, &Settings { keep: Some(200), ..Settings::default() });
     assert_eq!(kept.target(0), 80);
+}
+
+#[test]
+fn figures_that_cannot_be_right_do_no_harm() {
+    for input in ["18446744073709551615", "1e400", "-5", "\"many\""] {
+        let text = format!(
+            "{{\"cutline\":1,\"window\":18446744073709551615}}\n{}\n{{\"kind\":\"usage\",\"input_tokens\":{input},\"output_tokens\":{input}}}\n{}\n",
+            r#"{"kind":"user","text":"x","tokens":4294967295}"#, r#"{"kind":"user","text":"y","tokens":4294967295}"#,
+        );
+        let (budget, len) = budget(&text, &Settings::default());
+        assert!(budget.window.tokens <= 1 << 41 && len == 2, "{input}: {}", budget.window.tokens);
+        assert!(budget.target(0) <= len && budget.after_cut(0, len) > 0);
+    }
+}
+
+#[test]
+fn a_target_is_found_where_the_context_shrank() {
+    let text = r#"{"cutline":1,"window":10000}
+{"kind":"user","text":"a","tokens":10}
+{"kind":"assistant","text":"b","tokens":10}
+{"kind":"usage","input_tokens":9000}
+{"kind":"assistant","text":"c","tokens":10}
+{"kind":"usage","input_tokens":3000}
+{"kind":"user","text":"d","tokens":10}
+{"kind":"assistant","text":"e","tokens":10}
+{"kind":"usage","input_tokens":9500}
+"#;
+    let (budget, len) = budget(text, &Settings { keep: Some(7_000), ..Settings::default() });
+    let target = budget.target(0);
+    assert!(target < len && budget.frees(target, len) <= 7_000);
+    assert!((0..target).all(|cut| budget.frees(cut, len) > 7_000), "the first that fits");
 }

@@ -42,6 +42,8 @@ pub struct Window {
 
 /// The usual window where nothing is known, in tokens.
 const USUAL: u64 = 200_000;
+/// No window is larger than this; what claims to be is a mistake.
+const SANE: u64 = 1 << 40;
 /// The next larger window, in tokens.
 const LARGE: u64 = 1_000_000;
 
@@ -51,11 +53,11 @@ impl Window {
         if let Some(tokens) = given {
             return of(tokens, WindowBasis::Given);
         }
-        let written = log.usage.iter().rev().find_map(|usage| usage.window).filter(|tokens| *tokens > 0);
-        if let Some(tokens) = written.or(facts.window) {
+        let written = log.usage.iter().rev().find_map(|usage| usage.window);
+        if let Some(tokens) = written.or(facts.window).filter(|tokens| (1..=SANE).contains(tokens)) {
             return of(tokens, WindowBasis::File);
         }
-        let peak = log.usage.iter().map(|usage| usage.input).max().unwrap_or(0);
+        let peak = log.usage.iter().map(|usage| usage.input).max().unwrap_or(0).min(SANE);
         // What drives a runtime's own compaction is not the window it reports: sessions of models with a window of
         // 1,000,000 were compacted at 185,138 and 194,138 tokens. The session's own history is the best witness.
         let automatic = log.boundaries.iter().rev().filter(|b| b.automatic).find_map(|b| b.before);

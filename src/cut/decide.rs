@@ -1,11 +1,11 @@
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     Blocker, Decision, Reason, ReasonKind, Relief, Rules, Verdict, legality::legal_ends, legality::why_illegal,
 };
 use crate::{
     budget::Pressure,
-    ledger::{CallState, Ledger, Obligation, ObligationKind, Remedy},
+    ledger::{Bracket, CallState, Ledger, Obligation, ObligationKind, Remedy},
     model::{Kind, Sym},
 };
 
@@ -83,6 +83,10 @@ pub fn decide(ledger: &Ledger, demand: &Demand<'_>) -> Decision {
         decision.because = "The context is below the trigger; nothing needs to be cut.".to_string();
         return decision;
     }
+    if matches!(demand.target, Target::Derived(_)) && target <= start {
+        decision.because = "What has to be kept is all there is; nothing is left to compact.".to_string();
+        return decision;
+    }
     let legal = legal_ends(ledger, start, demand.rules);
     let is_legal = |cut: usize| legal.get(cut).copied().unwrap_or(false);
     let enough = |cut: usize| (demand.frees)(start, cut) >= demand.min_progress;
@@ -92,7 +96,7 @@ pub fn decide(ledger: &Ledger, demand: &Demand<'_>) -> Decision {
 
     let closed = match demand.target {
         Target::Explicit(_) => is_legal(target).then_some(target),
-        Target::Derived(_) => wished(target, demand, &legal, &reasons),
+        Target::Derived(_) => wished(ledger, target, demand, &legal, &reasons),
     };
     if let Some(cut) = closed {
         if enough(cut) {
@@ -120,17 +124,25 @@ pub fn decide(ledger: &Ledger, demand: &Demand<'_>) -> Decision {
         }
         (None, _) => {
             decision.verdict = Verdict::Refuse;
+<<<<<<< HEAD
             decision.because = format!("{start}..{target} is open and nothing older is closed and large enough.");
+=======
+            decision.because = match decision.blockers.len() {
+                _ if target <= start => format!("{start}..{target} holds nothing to compact."),
+                1 => format!("{start}..{target} has 1 blocker and nothing older is closed and large enough."),
+                n => format!("{start}..{target} has {n} blockers and nothing older is closed and large enough."),
+            };
+>>>>>>> hunt
         }
     }
     decision
 }
 
 /// Soft wishes, only among legal cuts and only for a derived target: the target is not a precise place, so a closed
-/// unit across it is stepped over; the newest human request stays verbatim; a turn start within a tenth is better.
-fn wished(target: usize, demand: &Demand<'_>, legal: &[bool], reasons: &[Reason]) -> Option<usize> {
-    let owed = |reason: &Reason| !matches!(reason.kind, ReasonKind::Severs | ReasonKind::Bracketed);
-    if reasons.iter().any(owed) {
+/// unit, or a transaction that ends later, is stepped over; the newest human request stays verbatim; a turn start within a tenth is better.
+fn wished(ledger: &Ledger, target: usize, demand: &Demand<'_>, legal: &[bool], reasons: &[Reason]) -> Option<usize> {
+    let open = open_brackets(ledger);
+    if reasons.iter().any(|reason| is_owed(ledger, &open, reason)) {
         return None;
     }
     let start = demand.start;
@@ -147,12 +159,34 @@ fn wished(target: usize, demand: &Demand<'_>, legal: &[bool], reasons: &[Reason]
     })
 }
 
+/// Ids of the transactions and retries that are open now, by each of their openers.
+type OpenBrackets = FxHashMap<usize, Option<Sym>>;
+
+fn open_brackets(ledger: &Ledger) -> OpenBrackets {
+    let by_opener = |bracket: Bracket| bracket.openers.into_iter().map(move |at| (at as usize, bracket.id));
+    ledger.open_brackets().flat_map(by_opener).collect()
+}
+
+/// False if nothing is owed any more: the place is wrong, a cut elsewhere is right.
+fn is_owed(ledger: &Ledger, open: &OpenBrackets, reason: &Reason) -> bool {
+    let first = || reason.records.first().copied().unwrap_or(0);
+    match reason.kind {
+        ReasonKind::Severs | ReasonKind::Bracketed => false,
+        ReasonKind::Txn | ReasonKind::TxnCloser | ReasonKind::Retry | ReasonKind::RetryCloser => {
+            open.contains_key(&first())
+        }
+        ReasonKind::HeadOpen => ledger.is_pending(first()),
+        ReasonKind::Pending | ReasonKind::Live | ReasonKind::Empty => true,
+    }
+}
+
 fn blockers(ledger: &Ledger, reasons: &[Reason], ids: &dyn Fn(usize) -> Option<Sym>) -> Vec<Blocker> {
+    let open = open_brackets(ledger);
     let mut out: Vec<Blocker> = reasons
         .iter()
         .flat_map(|reason| match reason.kind {
             ReasonKind::Live => live_blockers(ledger, reason, ids),
-            _ => vec![blocker(ledger, reason, ids)],
+            _ => vec![blocker(ledger, &open, reason, ids)],
         })
         .collect();
     // An open call of the newest response is named once: resolving it also makes it read.
@@ -163,16 +197,17 @@ fn blockers(ledger: &Ledger, reasons: &[Reason], ids: &dyn Fn(usize) -> Option<S
     out
 }
 
-fn blocker(ledger: &Ledger, reason: &Reason, ids: &dyn Fn(usize) -> Option<Sym>) -> Blocker {
+fn blocker(ledger: &Ledger, open: &OpenBrackets, reason: &Reason, ids: &dyn Fn(usize) -> Option<Sym>) -> Blocker {
     let first = reason.records.first().copied().unwrap_or(0);
     let is_call = |at: &usize| ledger.kind(*at) == Some(Kind::Call);
     let at = reason.records.iter().copied().find(is_call).unwrap_or(first);
     let state = ledger.call_state(at).unwrap_or(CallState::Open);
-    let open = || match state {
+    let answer = || match state {
         CallState::InFlight => Remedy::WaitOrAbandon,
         CallState::Waiting => Remedy::Answer,
         _ => Remedy::Abandon,
     };
+<<<<<<< HEAD
     let task = ledger.carried().iter().find(|task| task.at as usize == at);
     let (kind, state, remedy) = match reason.kind {
         ReasonKind::Pending if !ledger.is_pending(at) && task.is_some() => {
@@ -180,13 +215,24 @@ fn blocker(ledger: &Ledger, reason: &Reason, ids: &dyn Fn(usize) -> Option<Sym>)
         }
         ReasonKind::Txn | ReasonKind::TxnCloser => (ObligationKind::Transaction, CallState::Open, Remedy::Close),
         ReasonKind::Retry | ReasonKind::RetryCloser => (ObligationKind::Retry, CallState::Open, Remedy::Reset),
+=======
+    let mut id = ids(at);
+    let (kind, state, remedy) = match reason.kind {
+        _ if !is_owed(ledger, open, reason) => (ObligationKind::Unit, state, Remedy::MoveCut),
+        ReasonKind::Txn | ReasonKind::TxnCloser | ReasonKind::Retry | ReasonKind::RetryCloser => {
+            id = open.get(&at).copied().flatten().or(id);
+            let retry = matches!(reason.kind, ReasonKind::Retry | ReasonKind::RetryCloser);
+            let kind = if retry { ObligationKind::Retry } else { ObligationKind::Transaction };
+            (kind, CallState::Open, if retry { Remedy::Reset } else { Remedy::Close })
+        }
+>>>>>>> hunt
         ReasonKind::Pending | ReasonKind::HeadOpen if ledger.kind(at) == Some(Kind::ApprovalRequest) => {
             (ObligationKind::Approval, CallState::Waiting, Remedy::Answer)
         }
-        ReasonKind::Pending | ReasonKind::HeadOpen => (ObligationKind::Call, state, open()),
+        ReasonKind::Pending | ReasonKind::HeadOpen => (ObligationKind::Call, state, answer()),
         _ => (ObligationKind::Unit, state, Remedy::MoveCut),
     };
-    let obligation = Obligation { kind, at, id: ids(at), state, blocking: true, remedy };
+    let obligation = Obligation { kind, at, id, state, blocking: true, remedy };
     Blocker { obligation, reason: reason.clone() }
 }
 

@@ -61,6 +61,11 @@ impl Blocker {
         match self.reason.kind {
             ReasonKind::Live if self.obligation.state != CallState::InFlight => "answered, not read yet",
             ReasonKind::Severs => "would be split from its result",
+            ReasonKind::Empty => "the span is empty",
+            ReasonKind::HeadOpen | ReasonKind::TxnCloser | ReasonKind::RetryCloser if !self.is_owed() => {
+                "ends inside the span, begins before it"
+            }
+            ReasonKind::Txn | ReasonKind::Retry if !self.is_owed() => "ends behind the cut",
             _ => self.obligation.state.sentence(),
         }
     }

@@ -19,6 +19,10 @@ pub struct Shift {
     pub now: usize,
 }
 
+/// Bytes of a line above which a block that is a small part of it is read alone, without the facts that stand beside
+/// it: a line of 10^5 blocks must not be read 10^5 times.
+const CROWDED: u32 = 16 << 10;
+
 /// One transcript at one moment: what was read, what it means, what is owed, how full it is.
 pub struct Session {
     transcript: Transcript,
@@ -235,15 +239,25 @@ impl Session {
         if record.flags.has(Flags::SYNTHETIC) {
             return Some(Body::text("(the runtime adds this in memory; it stands on no line of the file)"));
         }
+        let crowded = record.line_len > CROWDED && record.len < record.line_len / 16;
+        if crowded {
+            let block = payload.read(record.segment, record.offset + u64::from(record.at), record.len)?;
+            let alone = Record { at: 0, line_len: record.len, ..*record };
+            return Some(self.decoded(&block, &alone));
+        }
         let line = payload.read(record.segment, record.offset, record.line_len)?;
+        Some(self.decoded(&line, record))
+    }
+
+    fn decoded(&self, line: &[u8], record: &Record) -> Body {
         let known = record.kind != Kind::Opaque;
         let adapter = self.transcript.adapter().filter(|_| known);
-        Some(match adapter {
-            Some(adapter) => adapter.body(&line, record),
+        match adapter {
+            Some(adapter) => adapter.body(line, record),
             None => Body::text(String::from_utf8_lossy(
-                line.get(record.at as usize..record.at.saturating_add(record.len) as usize).unwrap_or(&line),
+                line.get(record.at as usize..record.at.saturating_add(record.len) as usize).unwrap_or(line),
             )),
-        })
+        }
     }
 
     /// The live identifiers that a summary of the records before `cut` must carry. Reads the payload of every call.

@@ -43,13 +43,20 @@ fn json(value: Raw<'_>) -> String {
     String::from_utf8_lossy(value.bytes()).into_owned()
 }
 
+/// Lists in lists that are taken apart; real content has one level.
+const DEPTH: usize = 4;
+
 /// Text of a message, a block, or a list of blocks; what is no text is named in brackets.
 fn content(value: Raw<'_>) -> String {
+    content_at(value, 0)
+}
+
+fn content_at(value: Raw<'_>, depth: usize) -> String {
     if let Some(text) = value.str() {
         return text.into_owned();
     }
-    if value.is_array() {
-        let parts: Vec<String> = value.items().map(content).collect();
+    if value.is_array() && depth < DEPTH {
+        let parts: Vec<String> = value.items().map(|item| content_at(item, depth + 1)).collect();
         return parts.join("\n");
     }
     match value.get_str("type").as_deref() {

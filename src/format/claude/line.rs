@@ -185,7 +185,10 @@ impl Claude {
             whole.get("iterations").and_then(|list| list.items().filter(|i| i.field_is("type", "message")).last());
         let usage = last.map_or(whole, Envelope::of);
         let number = |name: &str| usage.number(name).unwrap_or(0);
-        let input = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"].map(number).iter().sum();
+        let input = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"]
+            .map(number)
+            .into_iter()
+            .fold(0, u64::saturating_add);
         let entry = Usage {
             record: log.next_id().saturating_sub(1),
             lane: LaneId::MAIN,
@@ -195,7 +198,7 @@ impl Claude {
             estimated: false,
         };
         // A fork zeroes the numbers of what it copies: that is no measurement.
-        if entry.input + entry.output == 0 {
+        if entry.input == 0 && entry.output == 0 {
             return;
         }
         match log.usage.last_mut().filter(|_| self.measured == response) {

@@ -355,9 +355,9 @@ impl Live {
         if !self.noted.insert((first, NoteKind::Swallowed)) {
             return;
         }
+        let kept: FxHashSet<u32> = self.chain.iter().filter_map(|id| tree.node(*id)).map(|node| node.line).collect();
         for (call, line) in tree.swallowed(log, first) {
-            let kept = self.chain.iter().filter_map(|id| tree.node(*id)).any(|node| node.line == line);
-            if !kept {
+            if !kept.contains(&line) {
                 let text = format!(
                     "The compaction at line {} dropped the call {} while it was open.",
                     boundary.line,

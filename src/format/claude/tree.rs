@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::rules::{LeafRule, Rules};
@@ -80,6 +82,8 @@ pub(super) enum Kept {
 pub(super) struct Tree {
     nodes: Vec<Node>,
     by_uuid: FxHashMap<u128, NodeId>,
+    /// Lines of the main lane that carry a message and a time, in the order in which a bridge looks for them.
+    timed: BTreeSet<(i64, NodeId)>,
     /// Lines of a response in the main lane.
     responses: FxHashMap<Sym, Vec<NodeId>>,
     /// Result records of a call in the main lane.
@@ -130,6 +134,9 @@ impl Tree {
         self.by_uuid.insert(node.uuid, id);
         if !node.is_main() {
             return id;
+        }
+        if node.role != Role::Link {
+            self.timed.extend(node.time.known().map(|time| (time, id)));
         }
         if let (Some(response), Role::Response) = (node.response, node.role) {
             self.responses.entry(response).or_default().push(id);
@@ -194,16 +201,9 @@ impl Tree {
 
     /// The newest line of the main lane within five seconds before the line `id`, not looking at what `seen` accepts.
     fn bridge(&self, id: NodeId, seen: impl Fn(NodeId) -> bool) -> Option<NodeId> {
-        let orphan = self.node(id)?;
-        let time = orphan.time.known()?;
-        let older = |other: NodeId, at: i64| (at, other) < (time, id) && time - at <= BRIDGE;
-        (0u32..)
-            .zip(&self.nodes)
-            .filter(|(_, node)| node.is_main() && node.role != Role::Link)
-            .filter_map(|(other, node)| Some((node.time.known()?, other)))
-            .filter(|(at, other)| older(*other, *at) && !seen(*other))
-            .max()
-            .map(|(_, other)| other)
+        let time = self.node(id)?.time.known()?;
+        let older = self.timed.range((time.saturating_sub(BRIDGE), 0)..(time, id));
+        older.rev().map(|(_, other)| *other).find(|other| !seen(*other))
     }
 }
 
