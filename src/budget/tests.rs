@@ -68,14 +68,9 @@ fn limits_are_read() {
 
 #[test]
 fn the_target_lands_at_half() {
-<<<<<<< HEAD
-    let text = "{\"cutline\":1,\"window\":1000}\n".to_string()
-        + &"{\"kind\":\"user\",\"text\":\"x\",\"tokens\":10}\n".repeat(100);
-=======
     let record = |n| format!("{{\"kind\":\"user\",\"text\":\"{n}\",\"tokens\":10}}\n");
     let records: Vec<String> = (0..100).map(record).collect();
     let text = format!("{{\"cutline\":1,\"window\":1000}}\n{}", records.concat());
->>>>>>> hunt
     let (budget, _) = budget(&text, &Settings::default());
     let target = budget.target(0);
     assert!(budget.after_cut(0, target) <= 500);

@@ -124,15 +124,11 @@ pub fn decide(ledger: &Ledger, demand: &Demand<'_>) -> Decision {
         }
         (None, _) => {
             decision.verdict = Verdict::Refuse;
-<<<<<<< HEAD
-            decision.because = format!("{start}..{target} is open and nothing older is closed and large enough.");
-=======
-            decision.because = match decision.blockers.len() {
-                _ if target <= start => format!("{start}..{target} holds nothing to compact."),
-                1 => format!("{start}..{target} has 1 blocker and nothing older is closed and large enough."),
-                n => format!("{start}..{target} has {n} blockers and nothing older is closed and large enough."),
+            decision.because = if target <= start {
+                format!("{start}..{target} holds nothing to compact.")
+            } else {
+                format!("{start}..{target} is open and nothing older is closed and large enough.")
             };
->>>>>>> hunt
         }
     }
     decision
@@ -207,17 +203,12 @@ fn blocker(ledger: &Ledger, open: &OpenBrackets, reason: &Reason, ids: &dyn Fn(u
         CallState::Waiting => Remedy::Answer,
         _ => Remedy::Abandon,
     };
-<<<<<<< HEAD
+    let mut id = ids(at);
     let task = ledger.carried().iter().find(|task| task.at as usize == at);
     let (kind, state, remedy) = match reason.kind {
         ReasonKind::Pending if !ledger.is_pending(at) && task.is_some() => {
             (ObligationKind::Task, CallState::Open, Remedy::WaitOrAbandon)
         }
-        ReasonKind::Txn | ReasonKind::TxnCloser => (ObligationKind::Transaction, CallState::Open, Remedy::Close),
-        ReasonKind::Retry | ReasonKind::RetryCloser => (ObligationKind::Retry, CallState::Open, Remedy::Reset),
-=======
-    let mut id = ids(at);
-    let (kind, state, remedy) = match reason.kind {
         _ if !is_owed(ledger, open, reason) => (ObligationKind::Unit, state, Remedy::MoveCut),
         ReasonKind::Txn | ReasonKind::TxnCloser | ReasonKind::Retry | ReasonKind::RetryCloser => {
             id = open.get(&at).copied().flatten().or(id);
@@ -225,7 +216,6 @@ fn blocker(ledger: &Ledger, open: &OpenBrackets, reason: &Reason, ids: &dyn Fn(u
             let kind = if retry { ObligationKind::Retry } else { ObligationKind::Transaction };
             (kind, CallState::Open, if retry { Remedy::Reset } else { Remedy::Close })
         }
->>>>>>> hunt
         ReasonKind::Pending | ReasonKind::HeadOpen if ledger.kind(at) == Some(Kind::ApprovalRequest) => {
             (ObligationKind::Approval, CallState::Waiting, Remedy::Answer)
         }
