@@ -49,6 +49,9 @@ pub(super) struct Live {
     named: FxHashSet<u128>,
     /// Newest time of a line whose parent is missing: what is not newer could become its bridge.
     bridged: Option<Millis>,
+    /// What stands above a line of the chain depends on where the walk came from: it ended in a cycle, or a bridge went
+    /// round a line below.
+    fragile: bool,
     noted: FxHashSet<(NodeId, NoteKind)>,
     stale: bool,
     touched: bool,
@@ -244,6 +247,9 @@ impl Live {
             Some(_) => {}
         }
         let cut = self.chain.get(join + 1..).unwrap_or_default();
+        if self.fragile && !cut.is_empty() {
+            return false;
+        }
         if self.answers_settled(tree, log, cut) || self.answers_settled(tree, log, &path) {
             return false;
         }
@@ -269,6 +275,7 @@ impl Live {
     fn rebuild(&mut self, tree: &Tree, rules: Rules, log: &mut Log) {
         self.stale = false;
         self.bridged = None;
+        self.fragile = false;
         self.places.fill(OUT);
         self.links = Links::of(tree, &rules);
         self.awaited.extend(self.links.absent.iter().copied());
@@ -296,6 +303,7 @@ impl Live {
         let mut next = self.leaf;
         while let Some(id) = next {
             if self.place(id).is_some() {
+                self.fragile = true;
                 self.note(tree, log, id, NoteKind::Cycle, "Its parents lead back to it; the history ends there.");
                 break;
             }
@@ -308,6 +316,7 @@ impl Live {
                 Up::Node(parent) => Some(parent),
                 Up::Root => None,
                 Up::Missing(bridge) => {
+                    self.fragile |= self.links.up(tree, &rules, id, |_| false) != Up::Missing(bridge);
                     self.missing(tree, log, id, bridge);
                     bridge
                 }
