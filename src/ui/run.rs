@@ -26,8 +26,8 @@ use crate::{
 const FRAME: Duration = Duration::from_millis(8);
 /// While a large file is read, everything is derived only so often.
 const DERIVE: Duration = Duration::from_millis(250);
-/// Messages that may wait; a chunk of the file has at most 1 MiB.
-const QUEUE: usize = 16;
+/// Messages that may wait. Few: a key must not wait behind many chunks of a file, each up to 1 MiB.
+const QUEUE: usize = 2;
 
 /// Where the bytes come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
