@@ -52,3 +52,8 @@ pub(crate) fn claude(records: usize) -> Vec<u8> {
     }
     out.into_bytes()
 }
+
+/// A line that an agent writes next; `n` makes it one of its own.
+pub(crate) fn one_more(n: usize) -> Vec<u8> {
+    format!("{{\"kind\":\"assistant\",\"text\":\"step {n}\",\"response\":\"more{n}\"}}\n").into_bytes()
+}
