@@ -201,3 +201,20 @@ proptest! {
         prop_assert_eq!(grows(&text, stride), Ok(()), "{}\n{}", version, text);
     }
 }
+
+#[test]
+fn a_circle_closed_by_a_bridge_is_left_again() {
+    let mut s = Session::new("2.1.240");
+    s.user("a", Some("b"), "p1").user("b", Some("gone"), "p2").say("c", "a", "m1", "one");
+    grows(s.text(), 1).unwrap();
+    assert_eq!(s.read().context(s.text().as_bytes()), ["user:p2", "user:p1", "assistant:one"]);
+}
+
+#[test]
+fn a_pin_on_a_line_of_unknown_type_takes_hold_at_once() {
+    let mut s = Session::new("2.1.240");
+    s.user("a", None, "p1").say("b", "a", "m1", "one").user("c", None, "p2");
+    s.tree("of-tomorrow", "x", Some("b"), json!({})).pin("x", false);
+    grows(s.text(), 1).unwrap();
+    assert_eq!(s.read().context(s.text().as_bytes()), ["user:p1", "assistant:one"]);
+}

@@ -135,7 +135,8 @@ impl Live {
             Move::Pin { target, explicit } => {
                 // A leaf that is not in the file pins nothing, until it is.
                 let known = tree.find(target).filter(|id| tree.node(*id).is_some_and(Node::is_main));
-                let Some(id) = known.filter(|id| self.newest.is_some_and(|newest| *id <= newest)) else {
+                let there = |id: &NodeId| self.newest.is_some_and(|newest| *id <= newest) || tree.is_unmoved(*id);
+                let Some(id) = known.filter(there) else {
                     self.pending.insert(target, (self.moves, explicit));
                     return true;
                 };

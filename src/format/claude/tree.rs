@@ -91,6 +91,8 @@ pub(super) struct Tree {
     /// Response of a call in the main lane.
     call_of: FxHashMap<Sym, Sym>,
     pub(super) moves: Vec<Move>,
+    /// Lines of the main lane that no move names: they can be pinned, and come to be so at once.
+    unmoved: FxHashSet<NodeId>,
     /// The last boundary of the main lane; 0 if there is none.
     pub(super) boundary: NodeId,
     /// Where the history goes on behind a boundary, for people: no runtime follows it.
@@ -152,8 +154,15 @@ impl Tree {
         }
         if candidate {
             self.moves.push(Move::Line(id));
+        } else {
+            self.unmoved.insert(id);
         }
         id
+    }
+
+    /// True if no move names the line `id`.
+    pub(super) fn is_unmoved(&self, id: NodeId) -> bool {
+        self.unmoved.contains(&id)
     }
 
     pub(super) fn response(&self, response: Sym) -> &[NodeId] {
