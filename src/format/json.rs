@@ -5,9 +5,11 @@
 //! lost result is a phantom open obligation. Here the structure is checked once, fields stay raw bytes, and each
 //! is decoded on demand; a field of the wrong type is simply unknown. No recursion, so depth costs no stack.
 
+mod walk;
+
 use std::borrow::Cow;
 
-use memchr::memchr2;
+use walk::{check_value, past_value, skip_comma, skip_space};
 
 /// Why a line is not one JSON value, with the byte where it went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,11 +195,11 @@ impl<'a> Iterator for Fields<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let key_at = skip_comma(self.line, self.at, self.end)?;
-        let key_end = check_value(self.line, key_at).ok()?;
+        let key_end = past_value(self.line, key_at)?;
         let key = self.line.get(key_at + 1..key_end.checked_sub(1)?)?;
         let colon = skip_space(self.line, key_end);
         let start = skip_space(self.line, colon + 1);
-        let end = check_value(self.line, start).ok()?;
+        let end = past_value(self.line, start)?;
         self.at = end;
         Some((Key(key), Raw { line: self.line, start, end }))
     }
@@ -216,164 +218,10 @@ impl<'a> Iterator for Items<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let start = skip_comma(self.line, self.at, self.end)?;
-        let end = check_value(self.line, start).ok()?;
+        let end = past_value(self.line, start)?;
         self.at = end;
         Some(Raw { line: self.line, start, end })
     }
-}
-
-/// The next member's first byte; `None` at the closing bracket.
-fn skip_comma(line: &[u8], at: usize, end: usize) -> Option<usize> {
-    let mut at = skip_space(line, at);
-    if line.get(at) == Some(&b',') {
-        at = skip_space(line, at + 1);
-    }
-    (at + 1 < end && !matches!(line.get(at), Some(b'}' | b']'))).then_some(at)
-}
-
-fn skip_space(line: &[u8], at: usize) -> usize {
-    let rest = line.get(at..).unwrap_or_default();
-    at + rest.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r')).count()
-}
-
-/// Where the value that starts at `at` ends. The brackets are kept on a heap stack.
-fn check_value(line: &[u8], at: usize) -> Result<usize, Damage> {
-    let mut at = at;
-    let mut open: Vec<u8> = Vec::new();
-    loop {
-        // A value is due at `at`.
-        match line.get(at) {
-            None => return Err(Damage::Cut),
-            Some(b'"') => at = skip_string(line, at)?,
-            Some(bracket @ (b'{' | b'[')) => {
-                let inside = skip_space(line, at + 1);
-                if line.get(inside) == Some(&(bracket + 2)) {
-                    at = inside + 1;
-                } else {
-                    open.push(*bracket);
-                    at = if *bracket == b'{' { skip_key(line, inside)? } else { inside };
-                    continue;
-                }
-            }
-            Some(_) => at = skip_scalar(line, at)?,
-        }
-        // A value ended at `at`: close brackets until another member is due.
-        loop {
-            let Some(bracket) = open.last().copied() else { return Ok(at) };
-            at = skip_space(line, at);
-            match line.get(at) {
-                None => return Err(Damage::Cut),
-                Some(b',') => {
-                    at = skip_space(line, at + 1);
-                    if bracket == b'{' {
-                        at = skip_key(line, at)?;
-                    }
-                    break;
-                }
-                Some(close) if *close == bracket + 2 => {
-                    open.pop();
-                    at += 1;
-                }
-                Some(_) => return Err(Damage::Garbage(at)),
-            }
-        }
-    }
-}
-
-/// Past `"key" :` to the first byte of the value.
-fn skip_key(line: &[u8], at: usize) -> Result<usize, Damage> {
-    match line.get(at) {
-        Some(b'"') => {}
-        None => return Err(Damage::Cut),
-        Some(_) => return Err(Damage::Garbage(at)),
-    }
-    let colon = skip_space(line, skip_string(line, at)?);
-    match line.get(colon) {
-        Some(b':') => Ok(skip_space(line, colon + 1)),
-        None => Err(Damage::Cut),
-        Some(_) => Err(Damage::Garbage(colon)),
-    }
-}
-
-/// Past the string that starts at `at`.
-fn skip_string(line: &[u8], at: usize) -> Result<usize, Damage> {
-    let mut at = at + 1;
-    loop {
-        let rest = line.get(at..).unwrap_or_default();
-        let Some(found) = memchr2(b'"', b'\\', rest) else {
-            return Err(first_control(rest).map_or(Damage::Cut, |c| Damage::Garbage(at + c)));
-        };
-        if let Some(control) = first_control(rest.get(..found).unwrap_or_default()) {
-            return Err(Damage::Garbage(at + control));
-        }
-        if rest.get(found) == Some(&b'"') {
-            return Ok(at + found + 1);
-        }
-        match rest.get(found + 1) {
-            None => return Err(Damage::Cut),
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at += found + 2,
-            Some(b'u') => match rest.get(found + 2..found + 6) {
-                Some(hex) if hex.iter().all(u8::is_ascii_hexdigit) => at += found + 6,
-                Some(_) => return Err(Damage::Garbage(at + found)),
-                None => return Err(Damage::Cut),
-            },
-            Some(_) => return Err(Damage::Garbage(at + found)),
-        }
-    }
-}
-
-/// A raw control character: JSON forbids it inside a string, and so does every agent's own reader.
-fn first_control(bytes: &[u8]) -> Option<usize> {
-    bytes.iter().position(|b| *b < 0x20)
-}
-
-/// Past a number or a literal.
-fn skip_scalar(line: &[u8], at: usize) -> Result<usize, Damage> {
-    let rest = line.get(at..).unwrap_or_default();
-    for word in ["true", "false", "null"] {
-        if rest.starts_with(word.as_bytes()) {
-            return Ok(at + word.len());
-        }
-        if word.as_bytes().starts_with(rest) {
-            return Err(Damage::Cut);
-        }
-    }
-    let len = rest.iter().take_while(|b| matches!(b, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')).count();
-    let number = rest.get(..len).unwrap_or_default();
-    if is_number(number) {
-        Ok(at + len)
-    } else if len == rest.len() && len > 0 {
-        Err(Damage::Cut)
-    } else {
-        Err(Damage::Garbage(at))
-    }
-}
-
-/// The JSON number grammar.
-fn is_number(text: &[u8]) -> bool {
-    let digits = |b: &[u8]| b.iter().take_while(|d| d.is_ascii_digit()).count();
-    let rest = text.strip_prefix(b"-").unwrap_or(text);
-    let whole = digits(rest);
-    if whole == 0 || (whole > 1 && rest.first() == Some(&b'0')) {
-        return false;
-    }
-    let mut rest = rest.get(whole..).unwrap_or_default();
-    if let Some(fraction) = rest.strip_prefix(b".") {
-        let n = digits(fraction);
-        if n == 0 {
-            return false;
-        }
-        rest = fraction.get(n..).unwrap_or_default();
-    }
-    if let [b'e' | b'E', exponent @ ..] = rest {
-        let exponent = exponent.strip_prefix(b"-").or_else(|| exponent.strip_prefix(b"+")).unwrap_or(exponent);
-        let n = digits(exponent);
-        if n == 0 {
-            return false;
-        }
-        rest = exponent.get(n..).unwrap_or_default();
-    }
-    rest.is_empty()
 }
 
 /// Decodes the inside of a JSON string. Never fails: what cannot be decoded becomes U+FFFD.
@@ -449,6 +297,28 @@ mod tests {
         assert!(matches!(Raw::parse(b"{\"a\" 1}").unwrap_err(), Damage::Garbage(_)));
         assert!(matches!(Raw::parse(b"NaN").unwrap_err(), Damage::Garbage(_)));
         assert!(matches!(Raw::parse(b"01").unwrap_err(), Damage::Garbage(_) | Damage::Cut));
+    }
+
+    #[test]
+    fn the_quick_walk_ends_where_the_checked_one_does() {
+        let lines: [&[u8]; 12] = [
+            br#""""#,
+            br#""a\\""#,
+            br#""a\\\"b""#,
+            br#""\"}{][""#,
+            br#"{"a\"]":{"b":["}",{"c":"\\"},[]]},"d":-1.5e3}"#,
+            br#"[ [ ] , { } , "[" , true , null , 12 ]"#,
+            br#"{ "a" : "x" , "b" : [ 1 , 2 ] }"#,
+            b"true",
+            b"-12.5e+3",
+            b"[[[[[]]]]]",
+            b"\"\xff\\u00e9\"",
+            b"{}",
+        ];
+        for line in lines {
+            assert_eq!(past_value(line, 0), check_value(line, 0).ok(), "{}", String::from_utf8_lossy(line));
+            assert_eq!(past_value(line, 0), Some(line.len()), "{}", String::from_utf8_lossy(line));
+        }
     }
 
     #[test]
