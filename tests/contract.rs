@@ -147,6 +147,7 @@ fn plans_are_exit_codes() {
         (vec!["--to", "6", "--critical"], "REFUSE", 11),
         (vec!["--from", "5", "--to", "6"], "REFUSE", 11),
         (vec!["--window", "1M"], "NO-OP", 17),
+        (vec!["--to", "5", "--block-carried"], "COMPACT", 0),
         (vec!["--to", "6", "--min-progress", "9M"], "REFUSE", 11),
         (vec!["--to", "6", "--abandon", "c2=host is gone"], "COMPACT", 0),
         (vec!["--to", "6", "--abandon", "c2@5=host is gone"], "COMPACT", 0),
@@ -164,6 +165,17 @@ fn plans_are_exit_codes() {
         assert_eq!(doc["source"]["sha256"].as_str().unwrap().len(), 64);
         assert!(doc["live_identifiers"].is_array());
     }
+}
+
+#[test]
+fn what_lives_on_blocks_only_on_request() {
+    let sample = "sample-sessions/background.jsonl";
+    assert_eq!(document(&["plan", sample, "--json"]).1, 0);
+    let (doc, code) = document(&["plan", sample, "--json", "--block-carried"]);
+    assert_eq!(code, 11);
+    let blocker = &doc["blockers"][0];
+    assert_eq!((blocker["kind"].as_str(), blocker["id"].as_str()), (Some("task"), Some("b7m2kd90q")));
+    assert_eq!((blocker["reason"].as_str(), blocker["remedy"].as_str()), (Some("pending"), Some("wait or abandon")));
 }
 
 #[test]
@@ -191,6 +203,7 @@ fn failures_are_documents_too() {
     assert_eq!((doc["error"]["kind"].as_str(), exit), (Some("usage"), 2));
     assert_eq!(run(&["plan"]).status.code(), Some(2));
     assert_eq!(run(&["inspect", path(&case), "--format", "nope"]).status.code(), Some(2));
+    assert_eq!(run(&["plan", path(&case), "--window", "0"]).status.code(), Some(2));
     assert_eq!(run(&["--help"]).status.code(), Some(0));
 }
 

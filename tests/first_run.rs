@@ -34,6 +34,35 @@ fn moving_up_pauses_and_counts() {
 }
 
 #[test]
+fn the_next_match_is_found_while_the_file_grows() {
+    let log = Log::of("{\"cutline\":1,\"window\":100000}\n");
+    (0..40).for_each(|n| log.append(&line(n)));
+    let mut term = Start::default().shell(&[log.path()]);
+    term.shows("message number 39");
+    term.type_in("g/number 1\r");
+    term.shows("match 1/11");
+    for n in 40..43 {
+        log.append(&line(n));
+        term.shows(&format!("{} new", n - 39));
+        term.type_in("n");
+        term.shows(&format!("match {}/11", n - 38));
+    }
+    term.type_in("q");
+    assert_eq!(term.restored(), 0);
+}
+
+#[test]
+fn a_last_line_without_a_newline_counts_once_the_input_has_ended() {
+    let log = Log::of("{\"cutline\":1}\n{\"kind\":\"user\",\"text\":\"the last word\"}");
+    let script = r#"echo "before=$(stty -g)"; cat "$2" | "$1" -; code=$?; echo "after=$(stty -g)"; echo "code=$code.""#;
+    let mut term = Start::default().script(script, &[log.path()]);
+    term.shows("input ended");
+    term.shows("the last word");
+    term.type_in("q");
+    assert_eq!(term.restored(), 0);
+}
+
+#[test]
 fn the_demo_plays_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let start = Start::default().env("TMPDIR", folder.path().to_str().unwrap());

@@ -44,7 +44,6 @@ impl Driven {
             symbols,
             theme,
             zone: TimeZone::UTC,
-            demo: false,
         };
         let start = Millis(0);
         let mut driven = Self { state: State::new(options, size, start), bytes: bytes.clone(), now: start };

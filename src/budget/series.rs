@@ -138,10 +138,10 @@ impl Series {
         }
     }
 
-    /// 95th percentile of the growth between two measurements, 0 if there are fewer than two.
+    /// 95th percentile (nearest rank) of the growth between two measurements, 0 if there are fewer than two.
     pub fn step_p95(&self) -> u64 {
-        let place = self.steps.len() * 95 / 100;
-        self.steps.get(place.min(self.steps.len().saturating_sub(1))).copied().unwrap_or(0)
+        let rank = (self.steps.len() * 95).div_ceil(100);
+        rank.checked_sub(1).and_then(|place| self.steps.get(place)).copied().unwrap_or(0)
     }
 
     /// The first record after which at least `tokens` are in use.

@@ -109,3 +109,17 @@ fn a_target_is_found_where_the_context_shrank() {
     assert!(target < len && budget.frees(target, len) <= 7_000);
     assert!((0..target).all(|cut| budget.frees(cut, len) > 7_000), "the first that fits");
 }
+
+#[test]
+fn the_95th_percentile_is_the_nearest_rank() {
+    // Twenty steps of 100 to 2,000 tokens: the 19th is the 95th percentile, the largest one is not.
+    let mut text = "{\"cutline\":1,\"window\":1000000}\n".to_string();
+    let mut used = 1_000;
+    for step in 0..=20u64 {
+        used += step * 100;
+        text.push_str("{\"kind\":\"assistant\",\"text\":\"x\",\"tokens\":10}\n");
+        text += &["{\"kind\":\"usage\",\"input_tokens\":", &used.to_string(), "}\n"].concat();
+    }
+    let (budget, _) = budget(&text, &Settings::default());
+    assert_eq!(budget.series.step_p95(), 1_900);
+}

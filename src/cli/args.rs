@@ -39,7 +39,7 @@ pub(super) struct Reading {
     #[arg(long, value_name = "NAME", value_parser = format)]
     pub(super) format: Option<Format>,
     /// Context window in tokens (`200000`, `200k`, `1M`), where the file does not name it.
-    #[arg(long, value_name = "TOKENS", value_parser = tokens, env = "CUTLINE_WINDOW")]
+    #[arg(long, value_name = "TOKENS", value_parser = window, env = "CUTLINE_WINDOW")]
     pub(super) window: Option<u64>,
     /// Where a compaction is due, as a share (`70%`, `0.7`) or tokens.
     #[arg(long, value_name = "LIMIT", env = "CUTLINE_TRIGGER")]
@@ -244,4 +244,9 @@ fn format(name: &str) -> Result<Format, String> {
 
 fn tokens(text: &str) -> Result<u64, String> {
     parse_tokens(text).ok_or_else(|| "give tokens as `200000`, `200k` or `1M`".to_string())
+}
+
+/// A window of nothing would make every context critical.
+fn window(text: &str) -> Result<u64, String> {
+    tokens(text).and_then(|n| if n > 0 { Ok(n) } else { Err("a window holds at least one token".to_string()) })
 }

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::{
     budget::Pressure,
-    ledger::{Bracket, CallState, Ledger, Obligation, ObligationKind, Remedy},
+    ledger::{Bracket, CallState, Ledger, Obligation, ObligationKind, Remedy, task_obligation},
     model::{Kind, Sym},
 };
 
@@ -135,7 +135,8 @@ pub fn decide(ledger: &Ledger, demand: &Demand<'_>) -> Decision {
 }
 
 /// Soft wishes, only among legal cuts and only for a derived target: the target is not a precise place, so a closed
-/// unit, or a transaction that ends later, is stepped over; the newest human request stays verbatim; a turn start within a tenth is better.
+/// unit, or a transaction that ends later, is stepped over; the newest human request stays verbatim; a turn start
+/// within a tenth is better.
 fn wished(ledger: &Ledger, target: usize, demand: &Demand<'_>, legal: &[bool], reasons: &[Reason]) -> Option<usize> {
     let open = open_brackets(ledger);
     if reasons.iter().any(|reason| is_owed(ledger, &open, reason)) {
@@ -204,11 +205,11 @@ fn blocker(ledger: &Ledger, open: &OpenBrackets, reason: &Reason, ids: &dyn Fn(u
         _ => Remedy::Abandon,
     };
     let mut id = ids(at);
-    let task = ledger.carried().iter().find(|task| task.at as usize == at);
+    let task = ledger.carried().at(at).filter(|_| reason.kind == ReasonKind::Pending && !ledger.is_pending(at));
+    if let Some(task) = task {
+        return Blocker { obligation: task_obligation(task, true), reason: reason.clone() };
+    }
     let (kind, state, remedy) = match reason.kind {
-        ReasonKind::Pending if !ledger.is_pending(at) && task.is_some() => {
-            (ObligationKind::Task, CallState::Open, Remedy::WaitOrAbandon)
-        }
         _ if !is_owed(ledger, open, reason) => (ObligationKind::Unit, state, Remedy::MoveCut),
         ReasonKind::Txn | ReasonKind::TxnCloser | ReasonKind::Retry | ReasonKind::RetryCloser => {
             id = open.get(&at).copied().flatten().or(id);

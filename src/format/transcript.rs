@@ -13,7 +13,6 @@ pub struct Transcript {
     adapter: Option<Box<dyn Adapter>>,
     log: Log,
     detection: Option<Detection>,
-    forced: bool,
     stem: String,
     /// Lines seen before the format was known: offset and bytes.
     early: Vec<(u64, Vec<u8>)>,
@@ -38,7 +37,6 @@ impl Transcript {
             adapter: None,
             log: Log::default(),
             detection: None,
-            forced: forced.is_some(),
             stem: stem.to_string(),
             early: Vec::new(),
             partial: Vec::new(),
@@ -188,11 +186,6 @@ impl Transcript {
     /// True if enough was seen to say that this is no transcript.
     pub fn hopeless(&self) -> bool {
         self.adapter.is_none() && self.early.len() >= PATIENCE
-    }
-
-    /// True if the format was given, not found.
-    pub fn is_forced(&self) -> bool {
-        self.forced
     }
 
     /// Bytes after the last newline: a line that is still being written, or a torn one.

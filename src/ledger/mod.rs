@@ -16,6 +16,7 @@ mod units;
 
 pub use carried::{Carried, CarriedSet};
 pub use fold::{Bracket, Ledger};
+pub(crate) use obligation::task_obligation;
 pub use obligation::{CallState, Obligation, ObligationKind, Remedy};
 pub use tally::{Tally, TallyOpen};
 pub use units::{Unit, Units};

@@ -1,4 +1,4 @@
-use super::{Ledger, fold::Entry};
+use super::{Carried, Ledger, fold::Entry};
 use crate::model::{Flags, Kind, Sym, TaskKind};
 
 /// What is owed.
@@ -180,6 +180,13 @@ impl Remedy {
     }
 }
 
+impl ObligationKind {
+    /// It lives on after its launch was answered: a task, a session, a sub-agent.
+    pub fn is_carried(self) -> bool {
+        matches!(self, Self::Task | Self::Session | Self::Subagent)
+    }
+}
+
 /// Something owed at some place of the effective context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Obligation {
@@ -195,6 +202,22 @@ pub struct Obligation {
     pub blocking: bool,
     /// What resolves it.
     pub remedy: Remedy,
+}
+
+/// The obligation that a carried task is; `blocking` where the operator's rules let it forbid a cut.
+pub(crate) fn task_obligation(task: &Carried, blocking: bool) -> Obligation {
+    let kind = match task.kind {
+        TaskKind::Task => ObligationKind::Task,
+        TaskKind::Session => ObligationKind::Session,
+        TaskKind::Subagent => ObligationKind::Subagent,
+    };
+    let state = match task {
+        task if task.undelivered => CallState::Undelivered,
+        task if task.uncertain => CallState::Uncertain,
+        _ => CallState::Open,
+    };
+    let remedy = if blocking { Remedy::WaitOrAbandon } else { Remedy::Carry };
+    Obligation { kind, at: task.at as usize, id: Some(task.id), state, blocking, remedy }
 }
 
 impl Ledger {
@@ -245,22 +268,7 @@ impl Ledger {
             out.push(Obligation { kind, at, id, state: CallState::Open, blocking: true, remedy });
         }
         out.sort_by_key(|obligation| obligation.at);
-        out.extend(self.carried.iter().map(|task| {
-            let kind = match task.kind {
-                TaskKind::Task => ObligationKind::Task,
-                TaskKind::Session => ObligationKind::Session,
-                TaskKind::Subagent => ObligationKind::Subagent,
-            };
-            let state = if task.undelivered {
-                CallState::Undelivered
-            } else if task.uncertain {
-                CallState::Uncertain
-            } else {
-                CallState::Open
-            };
-            let at = task.at as usize;
-            Obligation { kind, at, id: Some(task.id), state, blocking: false, remedy: Remedy::Carry }
-        }));
+        out.extend(self.carried.iter().map(|task| task_obligation(task, false)));
         out
     }
 

@@ -47,8 +47,6 @@ impl Flags {
     pub const LOCAL: Self = Self(1 << 12);
     /// The payload was shortened by the runtime before it was sent.
     pub const TRUNCATED: Self = Self(1 << 13);
-    /// The call is deferred by design: its session ended on purpose with the call open.
-    pub const DEFERRED: Self = Self(1 << 14);
     /// The line was larger than the cap and was not read whole.
     pub const OVERSIZED: Self = Self(1 << 15);
     /// Answers a call whose tool asks a person (questions, plan approval).

@@ -34,8 +34,6 @@ pub struct Session {
     /// Records and events that the ledger has seen, to notice events that came later for a record already folded.
     folded_records: RecordId,
     folded_events: usize,
-    forced: Option<Format>,
-    stem: String,
 }
 
 impl Session {
@@ -50,8 +48,6 @@ impl Session {
             empty: Context::default(),
             folded_records: 0,
             folded_events: 0,
-            forced,
-            stem: stem.to_string(),
         }
     }
 
@@ -84,15 +80,6 @@ impl Session {
         self.refresh()
     }
 
-    /// Forgets everything read: the file was rewritten and will be fed again from its start.
-    pub fn restart(&mut self) {
-        self.transcript = Transcript::new(self.forced, &self.stem);
-        self.tally = Tally::default();
-        self.ledger = Ledger::default();
-        self.budget = None;
-        (self.folded_records, self.folded_events) = (0, 0);
-    }
-
     /// Derives context, ledger, counts and budget from what was fed since the last call.
     pub fn refresh(&mut self) -> Shift {
         let before = self.ledger.len();
@@ -113,15 +100,6 @@ impl Session {
         self.tally.extend(log, counting);
         self.budget = Some(Budget::of(log, context, &facts, &self.settings));
         Shift { kept: kept.min(before), before, now: context.len() }
-    }
-
-    /// Changes the operator's settings.
-    pub fn set_settings(&mut self, settings: Settings) {
-        self.settings = settings;
-        let facts = self.facts();
-        if let Some((context, log)) = self.transcript.context() {
-            self.budget = Some(Budget::of(log, context, &facts, &settings));
-        }
     }
 }
 
@@ -217,6 +195,12 @@ impl Session {
     /// Everything owed now.
     pub fn obligations(&self) -> Vec<Obligation> {
         self.ledger.obligations(|at| self.id_at(at))
+    }
+
+    /// The record that says what an obligation is about: of what lives on, the call that launched it.
+    pub fn about(&self, obligation: &Obligation) -> usize {
+        let launch = self.ledger.partner(obligation.at).filter(|_| obligation.kind.is_carried());
+        launch.unwrap_or(obligation.at)
     }
 
     /// Name behind a symbol.

@@ -9,6 +9,8 @@ pub(super) struct Search {
     pub(super) hits: Vec<usize>,
     /// Positions of the context when the search ran.
     pub(super) upto: usize,
+    /// The search runs again only to take a step: forward or back.
+    pub(super) resumed: Option<bool>,
 }
 
 impl Search {
@@ -48,7 +50,7 @@ mod tests {
 
     #[test]
     fn hits_go_round() {
-        let search = Search { pattern: String::new(), hits: vec![2, 5, 9], upto: 10 };
+        let search = Search { pattern: String::new(), hits: vec![2, 5, 9], upto: 10, resumed: None };
         assert_eq!(search.step(5, true), Some((9, 3)));
         assert_eq!(search.step(9, true), Some((2, 1)));
         assert_eq!(search.step(2, false), Some((9, 3)));

@@ -14,10 +14,13 @@ use crate::{
     export::{Rails, Symbols},
     format::Format,
     ledger::Obligation,
-    model::{Millis, Record},
+    model::{Kind, Millis, Note, Record},
     plan::{Plan, Request, Session, plan},
     source::{Change, Status},
 };
+
+/// Blockers that the decision pane names; the rest is counted. `plan` lists them all.
+pub(super) const NAMED_BLOCKERS: usize = 40;
 
 /// Which pane the keys go to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -81,8 +84,6 @@ pub struct Options {
     pub theme: Theme,
     /// For times of day.
     pub zone: TimeZone,
-    /// Nothing is written, ever, by this screen.
-    pub demo: bool,
 }
 
 /// News of the followed file, for the header.
@@ -92,8 +93,6 @@ pub(super) struct News {
     pub(super) polling: Option<String>,
     pub(super) stray: u64,
     pub(super) progress: Option<(u64, u64)>,
-    /// Bytes that stand only in a file that was replaced.
-    pub(super) last_growth: Option<Millis>,
 }
 
 /// A rewritten file is read aside and shown when it is whole.
@@ -117,6 +116,8 @@ pub struct State {
     pub(super) cuts: Vec<usize>,
     pub(super) plan: Option<Plan>,
     pub(super) obligations: Vec<Obligation>,
+    pub(super) notes: Vec<Note>,
+    pub(super) shares: Shares,
     pub(super) heads: FxHashMap<usize, String>,
     pub(super) body: Option<BodyView>,
     pub(super) cursor: usize,
@@ -155,6 +156,8 @@ impl State {
             cuts: Vec::new(),
             plan: None,
             obligations: Vec::new(),
+            notes: Vec::new(),
+            shares: Shares::default(),
             heads: FxHashMap::default(),
             body: None,
             cursor: 0,
@@ -223,6 +226,8 @@ impl State {
         self.cuts = crate::cut::legal_cuts(self.session.ledger());
         self.plan = plan(&self.session, &Request::default()).ok();
         self.obligations = self.session.obligations();
+        self.notes = self.session.notes();
+        self.shares = Shares::of(&self.session);
         self.owed_row = self.owed_row.min(self.obligations.len().saturating_sub(1));
         self.cursor = self.cursor.min(self.len().saturating_sub(1));
     }
@@ -263,25 +268,27 @@ impl State {
         lines
     }
 
+    /// Rows of the obligations pane: the first one shown, and how many.
+    pub(super) fn owed_rows(&self) -> (usize, usize) {
+        let height = usize::from(self.regions().inner(Focus::Obligations).height);
+        let selected = if self.focus == Focus::Obligations { self.owed_row + 1 } else { 0 };
+        (selected.saturating_sub(height), height)
+    }
+
     /// Words of visible records that are not read yet.
     pub(super) fn missing_heads(&self) -> Vec<usize> {
         let visible = self.lines_from(self.top, self.page());
         let mut wanted: Vec<usize> = visible.iter().filter_map(|line| line.record()).collect();
-        wanted.extend(self.obligations.iter().map(|obligation| self.about(obligation)));
+        let (first, height) = self.owed_rows();
+        wanted.extend(self.obligations.iter().skip(first).take(height).map(|owed| self.session.about(owed)));
         if let Some(plan) = &self.plan {
-            wanted.extend(plan.decision.blockers.iter().map(|blocker| self.about(&blocker.obligation)));
+            let named = plan.decision.blockers.iter().take(NAMED_BLOCKERS);
+            wanted.extend(named.map(|blocker| self.session.about(&blocker.obligation)));
         }
         wanted.retain(|position| !self.heads.contains_key(position));
         wanted.sort_unstable();
         wanted.dedup();
         wanted
-    }
-
-    /// The record that says what an obligation is about: of a carried task, the call that launched it.
-    pub(super) fn about(&self, obligation: &Obligation) -> usize {
-        use crate::ledger::ObligationKind as Kind;
-        let carried = matches!(obligation.kind, Kind::Task | Kind::Session | Kind::Subagent);
-        if carried { self.session.ledger().partner(obligation.at).unwrap_or(obligation.at) } else { obligation.at }
     }
 
     /// What has to be read before a frame can be drawn.
@@ -296,6 +303,37 @@ impl State {
             effects.push(Effect::LoadBody(self.cursor));
         }
         effects
+    }
+}
+
+/// Tokens by kind of record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Shares {
+    pub(super) results: u64,
+    pub(super) calls: u64,
+    pub(super) assistant: u64,
+    pub(super) user: u64,
+    pub(super) summaries: u64,
+    pub(super) other: u64,
+}
+
+impl Shares {
+    fn of(session: &Session) -> Self {
+        let mut shares = Self::default();
+        let Some(budget) = session.budget() else { return shares };
+        for at in 0..session.context().len() {
+            let Some(record) = session.record(at) else { continue };
+            let share = match record.kind {
+                Kind::Result | Kind::Error | Kind::Abandoned => &mut shares.results,
+                Kind::Call => &mut shares.calls,
+                Kind::Assistant | Kind::Thinking => &mut shares.assistant,
+                Kind::User => &mut shares.user,
+                Kind::Summary => &mut shares.summaries,
+                _ => &mut shares.other,
+            };
+            *share += budget.series.at(at);
+        }
+        shares
     }
 }
 

@@ -65,7 +65,6 @@ impl Driven {
             symbols: Symbols::Unicode,
             theme: Theme::default(),
             zone: TimeZone::UTC,
-            demo: false,
         };
         let mut driven = Self { state: State::new(options, (200, 50), NOW), bytes: bytes.clone() };
         driven.tell(Msg::Feed(Feed::Chunk { offset: 0, bytes }));

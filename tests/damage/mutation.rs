@@ -133,7 +133,6 @@ fn drawn(bytes: &[u8]) {
         symbols: Symbols::Unicode,
         theme,
         zone: TimeZone::UTC,
-        demo: false,
     };
     let now = Millis(1_796_047_200_000);
     let mut state = State::new(options, (80, 24), now);

@@ -131,7 +131,7 @@ fn opened(file: &Path, manner: &Manner, demo: bool) -> (State, Feeder) {
         (_, true) => "demo".to_string(),
         _ => name_of(file),
     };
-    let state = State::new(options(manner, name, stem(file), demo), (80, 24), clock::now());
+    let state = State::new(options(manner, name, stem(file)), (80, 24), clock::now());
     let feeder =
         if stdin { Feeder::Stdin } else { Feeder::File { path: file.to_path_buf(), poll: manner.screen.poll } };
     (state, feeder)
@@ -141,7 +141,7 @@ fn name_of(file: &Path) -> String {
     file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-fn options(manner: &Manner, name: String, stem: String, demo: bool) -> Options {
+fn options(manner: &Manner, name: String, stem: String) -> Options {
     Options {
         name,
         stem,
@@ -150,7 +150,6 @@ fn options(manner: &Manner, name: String, stem: String, demo: bool) -> Options {
         symbols: if manner.screen.ascii || !unicode_locale() { Symbols::Ascii } else { Symbols::Unicode },
         theme: theme(&manner.screen),
         zone: TimeZone::system(),
-        demo,
     }
 }
 
@@ -190,7 +189,7 @@ fn choosing(manner: &Manner) -> State {
         .map(|(n, found)| choice(n, found))
         .collect();
     let picker = Picker::new(found, roots.folders());
-    let options = options(manner, String::new(), String::new(), false);
+    let options = options(manner, String::new(), String::new());
     State::choosing(options, picker, (80, 24), clock::now())
 }
 

@@ -76,7 +76,7 @@ impl ObligationItem {
         reason: Option<&'static str>,
     ) -> Self {
         let record = session.record(obligation.at);
-        let call = call_of(session, obligation);
+        let call = session.about(obligation);
         let body = session.body(call, payload);
         let name = |sym| Some(session.name(Some(sym?)).to_string());
         let opened = record.map_or(Millis::NONE, |record| record.time);
@@ -140,12 +140,6 @@ impl ObligationItem {
     pub fn remedy(&self) -> &'static str {
         self.remedy
     }
-}
-
-/// The call that says what an obligation is about: of a carried task, the one that launched it.
-fn call_of(session: &Session, obligation: &Obligation) -> usize {
-    let carried = matches!(obligation.kind, ObligationKind::Task | ObligationKind::Session | ObligationKind::Subagent);
-    if carried { session.ledger().partner(obligation.at).unwrap_or(obligation.at) } else { obligation.at }
 }
 
 fn first_line(text: &str) -> Option<String> {

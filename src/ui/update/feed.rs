@@ -2,7 +2,7 @@
 
 use super::movement;
 use crate::{
-    model::Note,
+    model::{Note, Record},
     plan::Session,
     source::{Feed, Status},
     ui::{State, state::Rebuild},
@@ -12,15 +12,13 @@ pub(super) fn feed(state: &mut State, feed: Feed) {
     match feed {
         Feed::Chunk { bytes, .. } => {
             state.dirty = true;
-            state.news.last_growth = Some(state.now);
             match &mut state.rebuild {
                 Some(rebuild) => rebuild.session.feed(&bytes),
                 None => state.session.feed(&bytes),
             }
         }
         Feed::Reset { keep, reason } => {
-            let records = &state.session.log().records;
-            let kept = records.partition_point(|record| record.offset + u64::from(record.line_len) < keep);
+            let kept = own(&state.session).filter(|record| record.offset + u64::from(record.line_len) < keep).count();
             let (format, settings) = (state.options.format, state.options.settings);
             let session = Session::new(format, &state.options.stem, settings);
             state.rebuild = Some(Rebuild { session, reason, kept });
@@ -42,17 +40,26 @@ fn news(state: &mut State, status: Status) {
                 state.news.progress = None;
                 swap(state);
             }
+            if status == Status::Ended {
+                // Nothing can follow: a last line without a newline counts if it is whole.
+                state.session.finish();
+                state.dirty = true;
+            }
             state.dirty |= state.news.status.as_ref() != Some(&status);
             state.news.status = Some(status);
         }
     }
 }
 
+/// Records of the file itself, not of those that it continues: only they can be withdrawn.
+fn own(session: &Session) -> impl Iterator<Item = &Record> {
+    session.log().records.iter().filter(|record| record.segment == 0)
+}
+
 /// The rewritten file is whole: show it and say what was withdrawn.
 fn swap(state: &mut State) {
     let Some(rebuild) = state.rebuild.take() else { return };
-    let before = state.session.log().records.len();
-    let now = rebuild.session.log().records.len();
+    let (before, now) = (own(&state.session).count(), own(&rebuild.session).count());
     state.session = rebuild.session;
     state.session.refresh();
     state.heads.clear();
@@ -74,6 +81,7 @@ pub(super) fn settle(state: &mut State) {
     let shift = state.session.refresh();
     if shift.kept < shift.before {
         state.heads.retain(|position, _| *position < shift.kept);
+        state.search.upto = 0;
         if state.body.as_ref().is_some_and(|body| body.position >= shift.kept) {
             state.body = None;
         }

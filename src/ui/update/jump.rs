@@ -108,6 +108,7 @@ pub(super) fn search(state: &mut State, pattern: &str) -> Vec<Effect> {
         return Vec::new();
     }
     state.search.pattern = pattern.to_string();
+    state.search.resumed = None;
     match smart(pattern) {
         Ok(_) => vec![Effect::Search(pattern.to_string())],
         Err(why) => {
@@ -124,7 +125,13 @@ pub(super) fn found(state: &mut State, found: Result<Vec<usize>, String>) {
         Ok(hits) => {
             state.search.hits = hits;
             state.search.upto = state.len();
-            let at = state.search.hits.iter().find(|hit| **hit >= state.cursor).or(state.search.hits.first()).copied();
+            // A search that was asked for by `n`, because records came since, goes on from the match it stands on.
+            let at = match state.search.resumed.take() {
+                Some(forward) => state.search.step(state.cursor, forward).map(|(at, _)| at),
+                None => {
+                    state.search.hits.iter().find(|hit| **hit >= state.cursor).or(state.search.hits.first()).copied()
+                }
+            };
             match at {
                 Some(at) => {
                     go_to(state, at);
@@ -143,6 +150,7 @@ pub(super) fn step_search(state: &mut State, forward: bool) -> Vec<Effect> {
         return Vec::new();
     }
     if state.search.upto != state.len() {
+        state.search.resumed = Some(forward);
         return vec![Effect::Search(state.search.pattern.clone())];
     }
     match state.search.step(state.cursor, forward) {

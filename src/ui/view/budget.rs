@@ -8,7 +8,6 @@ use ratatui::{
 use super::{pane, put_line, row_of};
 use crate::{
     export::{Symbols, tokens},
-    model::Kind,
     ui::{Focus, Regions, State},
 };
 
@@ -18,22 +17,15 @@ pub(super) fn draw(state: &State, regions: &Regions, buf: &mut Buffer) {
     }
     let inner = pane(state, regions, Focus::Budget, "Budget by kind", "", buf);
     let Some(budget) = state.session.budget() else { return };
-    let mut sums =
-        [("tool results", 0u64), ("tool calls", 0), ("assistant", 0), ("user", 0), ("summaries", 0), ("other", 0)];
-    for at in 0..state.len() {
-        let Some(record) = state.record(at) else { continue };
-        let place = match record.kind {
-            Kind::Result | Kind::Error | Kind::Abandoned => 0,
-            Kind::Call => 1,
-            Kind::Assistant | Kind::Thinking => 2,
-            Kind::User => 3,
-            Kind::Summary => 4,
-            _ => 5,
-        };
-        if let Some((_, sum)) = sums.get_mut(place) {
-            *sum += budget.series.at(at);
-        }
-    }
+    let shares = state.shares;
+    let sums = [
+        ("tool results", shares.results),
+        ("tool calls", shares.calls),
+        ("assistant", shares.assistant),
+        ("user", shares.user),
+        ("summaries", shares.summaries),
+        ("other", shares.other),
+    ];
     let system = ("system, tools", budget.series.base());
     let most = sums.iter().map(|(_, sum)| *sum).chain([system.1]).max().unwrap_or(1).max(1);
     let width = u64::from(inner.width.saturating_sub(36));

@@ -7,7 +7,7 @@ use crate::{
     cut::{Blocker, Verdict},
     export::tokens,
     model::{Shown, age},
-    ui::{Focus, Regions, State, text::wrap},
+    ui::{Focus, Regions, State, state::NAMED_BLOCKERS, text::wrap},
 };
 
 pub(super) fn draw(state: &State, regions: &Regions, buf: &mut Buffer) {
@@ -29,9 +29,13 @@ pub(super) fn draw(state: &State, regions: &Regions, buf: &mut Buffer) {
         }
     };
     say(plan.decision.because.clone(), theme.text());
-    for blocker in &plan.decision.blockers {
+    for blocker in plan.decision.blockers.iter().take(NAMED_BLOCKERS) {
         say(sentence(state, blocker), theme.open());
         say(format!("    → {}", blocker.remedy().name()), theme.quiet());
+    }
+    let unnamed = plan.decision.blockers.len().saturating_sub(NAMED_BLOCKERS);
+    if unnamed > 0 {
+        say(format!("… and {unnamed} more; `cutline plan` lists them all"), theme.open());
     }
     if let Some(cut) = plan.decision.cut {
         let start = plan.decision.start;

@@ -83,6 +83,12 @@ fn facts(state: &State, record: &Record) -> Vec<(Voice, String)> {
         let basis = if measured { "share of a measured step" } else { "estimated" };
         fact("tokens", format!("{} ({basis})", series.at(at)));
     }
+    if record.flags.has(Flags::OVERSIZED) {
+        fact("whole", "no: the line is too large to be read; only its beginning is shown".to_string());
+    }
+    if record.flags.has(Flags::TRUNCATED) {
+        fact("sent", "shortened: the runtime cuts it before it sends it".to_string());
+    }
     if state.session.context().slots().get(at).is_some_and(|slot| !slot.sent) {
         fact("sent", "no: it stands in the conversation, the runtime leaves it out".to_string());
     }

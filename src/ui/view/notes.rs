@@ -12,7 +12,7 @@ pub(super) fn draw(state: &State, regions: &Regions, buf: &mut Buffer) {
     if regions.notes.area() == 0 {
         return;
     }
-    let notes = state.session.notes();
+    let notes = &state.notes;
     let title = format!("Notes {}", notes.len());
     let inner = pane(state, regions, Focus::Notes, &title, "", buf);
     let theme = state.options.theme;

@@ -28,8 +28,7 @@ pub(super) fn draw(state: &State, regions: &Regions, buf: &mut Buffer) {
         put(buf, inner.x + 1, inner.y, inner.width.saturating_sub(1), "nothing is owed", state.options.theme.quiet());
         return;
     }
-    let height = usize::from(inner.height);
-    let first = if state.focus == Focus::Obligations { (state.owed_row + 1).saturating_sub(height) } else { 0 };
+    let (first, height) = state.owed_rows();
     let rest = state.obligations.len().saturating_sub(first);
     for (n, obligation) in state.obligations.iter().skip(first).take(height).enumerate() {
         let Some(area) = row_of(inner, n) else { break };
@@ -70,7 +69,7 @@ fn line(state: &State, obligation: &Obligation, width: u16) -> Line<'static> {
 
 /// What an obligation is about, raw: tool and target, or its id.
 pub(super) fn what(state: &State, obligation: &Obligation) -> String {
-    let head = state.heads.get(&state.about(obligation)).cloned().unwrap_or_default();
+    let head = state.heads.get(&state.session.about(obligation)).cloned().unwrap_or_default();
     let id = state.session.name(obligation.id);
     match obligation.kind {
         ObligationKind::Call => head,
