@@ -156,12 +156,13 @@ impl Run<'_> {
                 return Ok(end);
             }
             let state = &*self.state;
-            self.screen.draw(|frame| view(state, frame))?;
+            let frame = self.screen.draw(|frame| view(state, frame));
             #[cfg(debug_assertions)]
             panic_if_asked();
-            // A terminal that is gone would be read for ever.
-            if self.keys && !io::stdin().is_terminal() {
-                return Ok(End::Quit);
+            // A terminal that is gone takes no frame, and would be read for ever.
+            if frame.is_err() || (self.keys && !io::stdin().is_terminal()) {
+                terminal::hang_up();
+                return frame.map(|()| End::Quit);
             }
             let last = drawn.insert(Instant::now());
             let wait = if self.state.is_waiting() { Duration::from_millis(100) } else { Duration::from_secs(1) };
@@ -200,7 +201,7 @@ impl Run<'_> {
                 let taken = self.screen.take_again();
                 self.resumed(taken);
             }
-            Incoming::HangUp => self.end = Some(End::Quit),
+            Incoming::HangUp => self.hang_up(),
         }
     }
 
@@ -275,9 +276,14 @@ impl Run<'_> {
     fn resumed(&mut self, taken: io::Result<()>) {
         match taken.and_then(|()| self.screen.size()) {
             Ok((width, height)) => self.tell(Msg::Resize(width, height)),
-            Err(_) => self.end = Some(End::Quit),
+            Err(_) => self.hang_up(),
         }
         self.tell(Msg::Resumed);
+    }
+
+    fn hang_up(&mut self) {
+        terminal::hang_up();
+        self.end = Some(End::Quit);
     }
 
     /// Every record whose decoded text, input or tool matches.

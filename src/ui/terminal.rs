@@ -192,6 +192,13 @@ fn restore_in_time() {
     }
 }
 
+/// The terminal is gone. Whether its signal or its closed end is noticed first is chance: both end the program as the
+/// signal does. Returns only where the system refuses that.
+pub(super) fn hang_up() {
+    restore_in_time();
+    drop(emulate_default_handler(SIGHUP));
+}
+
 /// The message comes after the restore and passes the filter for hostile text. A panic of a thread ends the program:
 /// it must not live on and draw into a screen that is not ours any more.
 fn install_panic_hook() {
