@@ -13,6 +13,7 @@ pub mod claude;
 pub mod codex;
 mod detect;
 mod estimate;
+mod fork;
 mod frame;
 pub mod json;
 pub mod neutral;
@@ -22,6 +23,7 @@ mod transcript;
 pub use capability::{Capability, Commit, Ids, LateResults};
 pub use detect::{Detection, detect};
 pub use estimate::{estimate_tokens, text_weight};
+pub use fork::{Act, ForkError, ForkOrder, Forked, Minted, Origin, Part, Rope, Settle};
 pub use frame::{Piece, pieces};
 use json::Raw;
 pub use transcript::{LINE_CAP, Transcript};
@@ -174,5 +176,13 @@ pub trait Adapter: Send {
     /// The file whose bytes come before this one's. Asked once, after the first line.
     fn continues(&self) -> Option<Continues> {
         None
+    }
+
+    /// A new session file in this format, as `order` says; whether it should be written is not asked here.
+    ///
+    /// # Errors
+    /// [`ForkError`]: the format has no writer or no words for it, or bytes of the source are gone.
+    fn fork(&self, _order: &ForkOrder<'_>) -> Result<Forked, ForkError> {
+        Err(ForkError::ReadOnly)
     }
 }

@@ -4,12 +4,18 @@
 //! question of screen, gate and report alike, and a [`Plan`] as a value.
 //! Must never: touch the disk, read a clock, or plan what `cut` forbids.
 
-mod abandon;
+mod check;
+mod draft;
 mod request;
 mod session;
+mod settle;
+pub mod summary;
+mod verify;
 
-pub use abandon::Abandonment;
+pub use check::{Check, Outcome};
+pub use draft::{Draft, DraftError, Summary, Wish, draft};
 pub use request::{Plan, PlanError, Request, plan};
 pub use session::{Session, Shift};
+pub use settle::{Abandonment, named};
 
 pub use crate::model::Payload;

@@ -1,9 +1,10 @@
-use super::{Abandonment, Session, abandon::with_abandoned};
+use super::{Abandonment, Session, settle};
 use crate::{
     budget::{Budget, Pressure},
     cut::{Candidate, Decision, Demand, Rules, Target, candidates, decide},
+    format::Settle,
     ledger::Ledger,
-    model::{Context, Kind},
+    model::Context,
 };
 
 /// Candidates that a plan names.
@@ -37,8 +38,8 @@ pub struct Plan {
     pub before: u64,
     /// Tokens after the planned compaction; now, if none is planned.
     pub after: u64,
-    /// Positions of the calls that are given up.
-    pub abandoned: Vec<usize>,
+    /// What is settled by force first, with its places.
+    pub settled: Vec<Settle>,
     /// Legal cuts near the target, backward and forward; none where calls are given up first.
     pub candidates: Vec<Candidate>,
 }
@@ -49,11 +50,11 @@ pub enum PlanError {
     /// The format is not known.
     #[error("This is not a transcript that cutline knows.")]
     NotATranscript,
-    /// No open call has that id.
-    #[error("No open call has the id `{0}`; `cutline obligations` lists the open ones.")]
+    /// Nothing open has that id.
+    #[error("Nothing open has the id `{0}`; `cutline obligations` lists what is open.")]
     NoSuchCall(String),
-    /// Several open calls have that id.
-    #[error("{count} open calls have the id `{id}`; add @INSTANCE, its position.")]
+    /// Several open things have that id.
+    #[error("{count} open things have the id `{id}`; add @INSTANCE, the position of the one.")]
     Ambiguous {
         /// The id.
         id: String,
@@ -83,26 +84,25 @@ pub fn plan(session: &Session, request: &Request) -> Result<Plan, PlanError> {
     if request.from > len || to > len {
         return Err(PlanError::OutOfRange { from: request.from, to, len });
     }
-    let calls = request.abandon.iter().map(|wish| find_call(session, wish)).collect::<Result<Vec<_>, _>>()?;
-    if calls.is_empty() {
+    let settled = settle::settlements(session, &request.abandon)?;
+    if settled.is_empty() {
         let decision = decided(session, session.ledger(), session.context(), budget, request, &[]);
         let near = candidates(session.ledger(), decision.target, 0, CANDIDATES, |cut| budget.frees(request.from, cut));
         let near = near.into_iter().filter(|candidate| candidate.cut > request.from).collect();
         return Ok(Plan { candidates: near, ..finish(budget, decision, Vec::new()) });
     }
-    let (context, put) = with_abandoned(session.context(), session.log(), session.ledger(), &calls);
-    let ledger = Ledger::of(session.log(), &context, context.len());
+    let (context, ledger, put) = settle::settled(session, &settled);
     let budget = Budget::of(session.log(), &context, &session.facts(), session.settings());
     let decision = decided(session, &ledger, &context, &budget, request, &put);
-    let mut plan = finish(&budget, decision, calls);
+    let mut plan = finish(&budget, decision, settled);
     renumber(&mut plan.decision, &put);
     Ok(plan)
 }
 
-fn finish(budget: &Budget, decision: Decision, abandoned: Vec<usize>) -> Plan {
+fn finish(budget: &Budget, decision: Decision, settled: Vec<Settle>) -> Plan {
     let before = budget.used();
     let after = decision.cut.map_or(before, |cut| budget.after_cut(decision.start, cut));
-    Plan { decision, before, after, abandoned, candidates: Vec::new() }
+    Plan { decision, before, after, settled, candidates: Vec::new() }
 }
 
 fn decided(
@@ -159,21 +159,5 @@ fn renumber(decision: &mut Decision, put: &[usize]) {
     for blocker in &mut decision.blockers {
         blocker.obligation.at = back(blocker.obligation.at);
         blocker.reason.records.iter_mut().for_each(|at| *at = back(*at));
-    }
-}
-
-fn find_call(session: &Session, wish: &Abandonment) -> Result<usize, PlanError> {
-    let missing = || PlanError::NoSuchCall(wish.id.clone());
-    let sym = session.log().syms.find(&wish.id).ok_or_else(missing)?;
-    let open: Vec<usize> = session
-        .ledger()
-        .pending()
-        .filter(|at| session.ledger().kind(*at) == Some(Kind::Call) && session.id_at(*at) == Some(sym))
-        .filter(|at| wish.instance.is_none_or(|instance| instance == *at))
-        .collect();
-    match open.as_slice() {
-        [] => Err(missing()),
-        [one] => Ok(*one),
-        _ => Err(PlanError::Ambiguous { id: wish.id.clone(), count: open.len() }),
     }
 }

@@ -147,6 +147,16 @@ impl Session {
         self.budget.as_ref()
     }
 
+    /// The reader of the format, once it is known.
+    pub fn adapter(&self) -> Option<&dyn Adapter> {
+        self.transcript.adapter()
+    }
+
+    /// Positions of the context whose records stand on a line of the file.
+    pub fn written(&self) -> impl Iterator<Item = usize> + '_ {
+        self.context().slots().iter().enumerate().filter(|(_, slot)| slot.id().is_some()).map(|(at, _)| at)
+    }
+
     /// The operator's settings.
     pub fn settings(&self) -> &Settings {
         &self.settings

@@ -103,7 +103,7 @@ impl PlanReport {
             before: plan.before,
             after: plan.after,
             basis: budget.series.basis().name(),
-            abandoned: plan.abandoned.clone(),
+            abandoned: plan.settled.iter().map(|settle| settle.at).collect(),
             live_identifiers: identified.items.into_iter().map(IdentifierItem::of).collect(),
             identifiers_redacted: identified.redacted,
             identifiers_left_out: identified.left_out,

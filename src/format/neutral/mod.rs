@@ -1,8 +1,17 @@
 //! The neutral `cutline` JSONL: for runtimes of one's own, for tests, and as the target of exports.
+//!
+//! Comes in: one JSON object a line, its `kind` one of the product's own. Goes out: a record a line, in file order, and
+//! new files in the same format.
+//! Must never: give a meaning to a kind that it does not know, or drop one.
 
 use std::borrow::Cow;
 
-use super::{Adapter, Capability, Commit, Counting, Format, Ids, LateResults, Line, SessionFacts, json::Raw};
+mod write;
+
+use super::{
+    Adapter, Capability, Commit, Counting, ForkError, ForkOrder, Forked, Format, Ids, LateResults, Line, SessionFacts,
+    json::Raw,
+};
 use crate::model::{
     Body, Boundary, Context, Event, Flags, Kind, LaneId, Log, NoteKind, Record, Slot, TaskKind, Usage, parse_rfc3339,
 };
@@ -14,6 +23,8 @@ pub struct Neutral {
     /// Records of the log already looked at for the context.
     taken: u32,
     facts: SessionFacts,
+    /// Place of the header.
+    header: Option<Record>,
 }
 
 /// True if `name` is a value of `kind` in this format.
@@ -119,6 +130,7 @@ impl Adapter for Neutral {
         let name = value.get_str("kind").unwrap_or_default();
         if value.get("cutline").is_some() && name.is_empty() {
             self.header(value);
+            self.header.get_or_insert_with(|| line.record(Kind::Opaque, value));
             return;
         }
         if name == "usage" {
@@ -192,5 +204,9 @@ impl Adapter for Neutral {
 
     fn session(&self) -> SessionFacts {
         self.facts.clone()
+    }
+
+    fn fork(&self, order: &ForkOrder<'_>) -> Result<Forked, ForkError> {
+        write::fork(order, self.header.as_ref(), self.facts.id.as_deref())
     }
 }

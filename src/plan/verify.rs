@@ -1,0 +1,276 @@
+//! Reads the new file back and holds it against the plan. Nothing is taken from the writer's word but where it says
+//! that each record comes from.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Check, Outcome, Payload, Plan, Session, settle};
+use crate::{
+    format::{Forked, Origin},
+    ledger::{Ledger, ObligationKind},
+    model::{Kind, Record},
+};
+
+/// The old side.
+pub(super) struct Old<'a> {
+    pub(super) session: &'a Session,
+    pub(super) payload: &'a dyn Payload,
+    pub(super) plan: &'a Plan,
+    pub(super) from: usize,
+    pub(super) to: usize,
+}
+
+/// A record by what it is, not by where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Place {
+    Old(usize),
+    Settled(usize),
+}
+
+/// Every structural check of `bytes`, which `after` was read from.
+pub(super) fn checks(old: &Old<'_>, forked: &Forked, bytes: &[u8], after: &Session) -> Vec<Check> {
+    let written: Vec<usize> = after.written().collect();
+    let origins = &forked.origins;
+    let mut checks = vec![read_back(after), records(old, origins, after, &written), coverage(old, forked)];
+    checks.push(verbatim(old, origins, after, &written, bytes));
+    let places: FxHashMap<usize, Place> = written
+        .iter()
+        .zip(origins)
+        .filter_map(|(at, origin)| match origin {
+            Origin::Kept(position) => Some((*at, Place::Old(*position))),
+            Origin::Settled(n) => Some((*at, Place::Settled(*n))),
+            _ => None,
+        })
+        .collect();
+    let (_, ledger, put) = settle::settled(old.session, &old.plan.settled);
+    let here = Renumbered { put };
+    checks.push(pending(old, &ledger, &here, after, &places));
+    checks.push(pairing(&ledger, &here, after, &places));
+    checks.push(carried(old, &ledger, &here, after, &places));
+    checks.push(summaries(old, origins, after));
+    checks
+}
+
+/// Numbers of a context into which settlements were put, back to those without.
+struct Renumbered {
+    put: Vec<usize>,
+}
+
+impl Renumbered {
+    fn of(&self, at: usize) -> Place {
+        match self.put.binary_search(&at) {
+            Ok(n) => Place::Settled(n),
+            Err(before) => Place::Old(at - before),
+        }
+    }
+}
+
+fn read_back(after: &Session) -> Check {
+    let log = after.log();
+    let bad = log.damaged > 0 || !after.partial().is_empty();
+    let failed = bad.then(|| "A fresh reader finds damage in the new file.".to_string());
+    Check::of("read-back", failed, format!("A fresh reader understands all {} lines.", log.lines))
+}
+
+/// The new context is exactly what the writer says it is, record by record.
+fn records(old: &Old<'_>, origins: &[Origin], after: &Session, written: &[usize]) -> Check {
+    let mut failed = (written.len() != origins.len())
+        .then(|| format!("{} records were to be written, a fresh reader finds {}.", origins.len(), written.len()));
+    for (at, origin) in written.iter().zip(origins) {
+        let Some(record) = after.record(*at) else { continue };
+        let same = match origin {
+            Origin::Kept(position) | Origin::Repeated(position) => {
+                old.session.record(*position).is_some_and(|before| alike(old.session, before, after, record))
+            }
+            Origin::Summary => record.kind == Kind::Summary,
+            Origin::Settled(n) => old.plan.settled.get(*n).is_some_and(|wish| after.name(record.id) == wish.id),
+            Origin::Frame => true,
+        };
+        if !same && failed.is_none() {
+            failed =
+                Some(format!("Record {at} of the new file is not what was planned there ({}).", record.kind.name()));
+        }
+    }
+    Check::of("records-as-planned", failed, format!("{} records, each where it was planned.", written.len()))
+}
+
+fn alike(old: &Session, before: &Record, new: &Session, now: &Record) -> bool {
+    before.kind == now.kind
+        && old.name(before.id) == new.name(now.id)
+        && old.name(before.tool) == new.name(now.tool)
+        && before.flags == now.flags
+}
+
+/// Each old record is kept, summarised or put in anew by the runtime, and none is twice.
+fn coverage(old: &Old<'_>, forked: &Forked) -> Check {
+    let len = old.session.context().len();
+    let mut seen = vec![0u32; len];
+    let kept = forked.origins.iter().filter_map(|origin| match origin {
+        Origin::Kept(at) => Some(*at),
+        _ => None,
+    });
+    let renewed = forked.renewed.iter().copied();
+    let invented = (0..len).filter(|at| old.session.context().slots().get(*at).is_some_and(|slot| slot.id().is_none()));
+    let outside = invented.filter(|at| *at < old.from || *at >= old.to);
+    for at in (old.from..old.to).chain(kept).chain(renewed).chain(outside) {
+        if let Some(count) = seen.get_mut(at) {
+            *count += 1;
+        }
+    }
+    let wrong = seen.iter().position(|count| *count != 1);
+    let failed =
+        wrong.map(|at| format!("Record {at} would be {}.", if seen.get(at) == Some(&0) { "lost" } else { "twice" }));
+    let summarised = old.to - old.from;
+    let renewed = forked.renewed.len();
+    let renewed = if renewed > 0 { format!(", {renewed} put in anew by the runtime") } else { String::new() };
+    let kept = forked.origins.iter().filter(|origin| matches!(origin, Origin::Kept(_))).count();
+    Check::of(
+        "coverage",
+        failed,
+        format!("{summarised} records summarised, {kept} kept{renewed}; none lost, none twice."),
+    )
+}
+
+/// What is kept is kept byte for byte.
+fn verbatim(old: &Old<'_>, origins: &[Origin], after: &Session, written: &[usize], bytes: &[u8]) -> Check {
+    let mut failed = None;
+    let mut kept = 0;
+    for (at, origin) in written.iter().zip(origins) {
+        let (Origin::Kept(position) | Origin::Repeated(position)) = origin else { continue };
+        let (Some(before), Some(now)) = (old.session.record(*position), after.record(*at)) else { continue };
+        kept += 1;
+        let was = old.payload.read(before.segment, before.offset + u64::from(before.at), before.len);
+        let is = Payload::read(bytes, 0, now.offset + u64::from(now.at), now.len);
+        if was.is_none() || was != is {
+            failed.get_or_insert_with(|| format!("Record {position} would not be kept byte for byte."));
+        }
+    }
+    Check::of("kept-verbatim", failed, format!("{kept} kept records are byte for byte those of the source."))
+}
+
+/// What is owed stays owed, as instances; nothing else is.
+fn pending(
+    old: &Old<'_>,
+    ledger: &Ledger,
+    here: &Renumbered,
+    after: &Session,
+    places: &FxHashMap<usize, Place>,
+) -> Check {
+    type Owed = (ObligationKind, Place);
+    let before: FxHashSet<Owed> = ledger
+        .obligations(|_| None)
+        .iter()
+        .filter(|owed| owed.blocking)
+        .map(|owed| (owed.kind, here.of(owed.at)))
+        .collect();
+    let mut strange = 0;
+    let now: FxHashSet<Owed> = after
+        .obligations()
+        .iter()
+        .filter(|owed| owed.blocking)
+        .filter_map(|owed| {
+            let place = places.get(&owed.at).copied();
+            strange += usize::from(place.is_none());
+            Some((owed.kind, place?))
+        })
+        .collect();
+    let lost: Vec<_> = before.difference(&now).collect();
+    let new = now.difference(&before).count() + strange;
+    let failed = (!lost.is_empty() || new > 0).then(|| {
+        let named = lost.iter().take(3).map(|(kind, place)| match place {
+            Place::Old(at) => {
+                let id = old.session.name(old.session.id_at(*at));
+                format!(" {} #{at} {id}", kind.name())
+            }
+            Place::Settled(n) => format!(" {} (settlement {n})", kind.name()),
+        });
+        let named: String = named.collect();
+        format!("{} open obligations would be lost,{named} {new} would be new.", lost.len())
+    });
+    Check::of("pending-set-equal", failed, format!("{} open before and after, the same ones.", before.len()))
+}
+
+/// Kept calls keep their own results; no result loses its call.
+fn pairing(ledger: &Ledger, here: &Renumbered, after: &Session, places: &FxHashMap<usize, Place>) -> Check {
+    let new = after.ledger();
+    let strangers = |list: Vec<usize>, known: &dyn Fn(usize) -> bool| {
+        list.into_iter().find(|at| places.get(at).is_some_and(|_| !known(*at)))
+    };
+    let old_of = |at: usize| match places.get(&at) {
+        Some(Place::Old(position)) => Some(*position),
+        _ => None,
+    };
+    let orphans: FxHashSet<Place> = ledger.orphans().iter().map(|at| here.of(*at as usize)).collect();
+    let doubles: FxHashSet<Place> = ledger.duplicates().iter().map(|(at, _)| here.of(*at as usize)).collect();
+    let place = |at: usize| places.get(&at).copied();
+    let orphan = strangers(new.orphans().iter().map(|at| *at as usize).collect(), &|at| {
+        place(at).is_some_and(|place| orphans.contains(&place))
+    });
+    let double = strangers(new.duplicates().iter().map(|(at, _)| *at as usize).collect(), &|at| {
+        place(at).is_some_and(|place| doubles.contains(&place))
+    });
+    // The partner of every kept record of the old ledger.
+    let mut partner: FxHashMap<Place, Place> = FxHashMap::default();
+    for at in 0..ledger.len() {
+        if let Some(other) = ledger.partner(at) {
+            partner.insert(here.of(at), here.of(other));
+        }
+    }
+    let parted = places.iter().find(|(at, place)| {
+        let now = new.partner(**at).and_then(|other| places.get(&other).copied());
+        let was = partner.get(place).copied();
+        was != now && !(now.is_none() && new.partner(**at).is_some() && was.is_none())
+    });
+    let failed = if let Some(at) = orphan {
+        Some(format!("Result {} would lose its call.", old_of(at).unwrap_or(at)))
+    } else if let Some(at) = double {
+        Some(format!("Result {} would answer a call twice.", old_of(at).unwrap_or(at)))
+    } else {
+        parted.map(|(at, _)| format!("Record {} would be paired with another record.", old_of(*at).unwrap_or(*at)))
+    };
+    Check::of("pairing", failed, "Every kept call keeps its own result; no result is orphaned or doubled.")
+}
+
+/// What lives on behind the span lives on; what was launched inside it stands in the ledger of the summary.
+fn carried(
+    old: &Old<'_>,
+    ledger: &Ledger,
+    here: &Renumbered,
+    after: &Session,
+    places: &FxHashMap<usize, Place>,
+) -> Check {
+    let now: FxHashSet<Place> =
+        after.ledger().carried().iter().filter_map(|task| places.get(&(task.at as usize)).copied()).collect();
+    let inside = |place: &Place| matches!(place, Place::Old(at) if (old.from..old.to).contains(at));
+    let mut summarised = 0;
+    let mut failed = None;
+    for task in ledger.carried().iter() {
+        let place = here.of(task.at as usize);
+        if inside(&place) {
+            summarised += 1;
+        } else if !now.contains(&place) {
+            let id = old.session.log().syms.name(task.id);
+            failed.get_or_insert_with(|| format!("{id} lives on, but the new file would not say so."));
+        }
+    }
+    let outcome = if failed.is_some() { Outcome::Failed } else { Outcome::Passed };
+    let kept = ledger.carried().len() - summarised;
+    let text = failed.unwrap_or_else(|| {
+        format!("{kept} that live on behind the cut are still known; {summarised} stand in the ledger of the summary.")
+    });
+    Check::new("carried", outcome, text)
+}
+
+fn summaries(old: &Old<'_>, origins: &[Origin], after: &Session) -> Check {
+    let wanted = origins.iter().filter(|origin| match origin {
+        Origin::Summary => true,
+        Origin::Kept(at) => old.session.record(*at).is_some_and(|record| record.kind == Kind::Summary),
+        _ => false,
+    });
+    let wanted = wanted.count();
+    let found =
+        after.written().filter(|at| after.record(*at).is_some_and(|record| record.kind == Kind::Summary)).count();
+    let cut = old.from < old.to;
+    let failed = (found != wanted || (cut && found != 1))
+        .then(|| format!("The new context would hold {found} summaries, not {wanted}."));
+    Check::of("one-summary", failed, if cut { "Exactly one summary, marked as machine-made." } else { "No summary." })
+}
