@@ -6,6 +6,7 @@ use super::{
     verify::{self, Old},
 };
 use crate::{
+    budget::Basis,
     cut::{Rules, why_illegal},
     format::{ForkError, ForkOrder, Forked, Minted, Origin},
     model::Log,
@@ -60,6 +61,10 @@ pub struct Draft {
     pub before_tokens: u64,
     /// Tokens in use in the new session.
     pub after_tokens: u64,
+    /// Where the number of tokens in use now comes from.
+    pub basis: Basis,
+    /// Session or thread id of the source, as far as it says.
+    pub session_from: Option<String>,
     /// Bytes of the source that this speaks of.
     pub source_bytes: u64,
 }
@@ -125,6 +130,8 @@ pub fn draft(session: &Session, payload: &dyn Payload, wish: &Wish, minted: &Min
         wish: wish.clone(),
         plan,
         summary,
+        basis: session.budget().map_or(Basis::None, |budget| budget.series.basis()),
+        session_from: session.facts().id,
         before_tokens,
         after_tokens: 0,
         source_bytes: session.bytes(),
