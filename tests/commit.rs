@@ -1,0 +1,20 @@
+//! summariser commands. Everything happens in temporary folders.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests stop at the first surprise")]
+
+#[path = "commit/faults.rs"]
+mod faults;
+#[path = "commit/faulty.rs"]
+mod faulty;
+#[path = "commit/forks.rs"]
+mod forks;
+#[path = "commit/rig.rs"]
+mod rig;
+#[path = "commit/stages.rs"]
+mod stages;
+#[path = "commit/summarisers.rs"]
+mod summarisers;
+#[path = "commit/undos.rs"]
+mod undos;
+#[path = "commit/writers.rs"]
+mod writers;
