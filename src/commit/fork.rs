@@ -178,8 +178,10 @@ impl Fork<'_> {
         let mut receipt = Receipt::of(job, id, self.plan, from, source.behind, output);
         receipt.inode = file.metadata().map_err(|why| unwritable(&temp, why))?.ino();
         receipt.folders.clone_from(&made.folders);
-        receipt.path = store.announce(fs, &receipt).map_err(|why| state(store, why))?;
-        made.receipt = Some(receipt.path.clone());
+        let pending = store.pending(&receipt);
+        made.receipt = Some(pending.clone());
+        store.announce(fs, &pending, &receipt).map_err(|why| state(store, why))?;
+        receipt.path = pending;
         // 7. The new file has its name; nothing was replaced. A power cut may still take the name back.
         whole::rename_new(fs, &temp, &place.target).map_err(|why| match why.kind() {
             ErrorKind::AlreadyExists => CommitError::Taken(place.target.clone()),

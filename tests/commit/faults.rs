@@ -206,8 +206,10 @@ fn a_fault_at_any_call_of_an_undo_leaves_all_or_nothing_or_can_be_repeated() {
                 Err(why) => {
                     assert_sentence(&why.to_string());
                     assert_sentence(&why.hint());
-                    assert_eq!(undone(&rig.store), 0, "{case}");
-                    if !matches!(why, UndoError::Unfinished { .. }) && !matches!(fault, Fault::Lies(_)) {
+                    // The mark has its name, but is not known to be on the disk.
+                    let unfinished = matches!(why, UndoError::Unfinished { .. });
+                    assert!(undone(&rig.store) == 0 || unfinished, "{case}: {why}");
+                    if !unfinished && !matches!(fault, Fault::Lies(_)) {
                         assert_eq!(listing(&sessions(&rig)), with_fork, "{case}: {why}");
                     }
                     match rig.undo(&receipt) {

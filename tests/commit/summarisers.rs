@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::Read as _,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     sync::{
@@ -12,6 +13,7 @@ use std::{
 };
 
 use cutline::commit::{Progress, RunError, Summariser};
+use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_setfl};
 use tempfile::TempDir;
 
 use crate::rig::assert_sentence;
@@ -45,11 +47,28 @@ fn run(summariser: &Summariser, request: &[u8]) -> Result<Vec<u8>, RunError> {
     summariser.run(request, &AtomicBool::new(false), &|_| {})
 }
 
-/// True if the process with the number in `file` is gone or only waits to be reaped.
-fn is_gone(file: &Path) -> bool {
-    let pid = fs::read_to_string(file).unwrap();
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-    stat.rsplit_once(')').is_none_or(|(_, fields)| fields.trim().starts_with('Z') || fields.trim().starts_with('X'))
+/// A pipe with a name. Who writes to it is alive as long as it has no end.
+struct Pulse {
+    path: PathBuf,
+    end: fs::File,
+}
+
+impl Pulse {
+    fn new(folder: &Path) -> Self {
+        let path = folder.join("pulse");
+        rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        // Open before anybody writes, so that nobody waits for a reader.
+        let end = rustix::fs::open(&path, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()).unwrap();
+        Self { path, end: end.into() }
+    }
+
+    /// Waits until nobody holds it any more, and says whether anybody ever did.
+    fn ended(mut self) -> bool {
+        fcntl_setfl(&self.end, OFlags::empty()).unwrap();
+        let mut said = String::new();
+        self.end.read_to_string(&mut said).unwrap();
+        said == "here\n"
+    }
 }
 
 #[test]
@@ -106,14 +125,14 @@ fn one_that_says_nothing_and_calls_it_success_lies() {
 #[test]
 fn one_that_hangs_is_ended_with_its_children() {
     let fake = Fake::new();
-    let child = fake.dir.path().join("child");
-    let script = format!("sleep 600 & echo $! > {}; echo thinking >&2; wait", child.display());
+    let pulse = Pulse::new(fake.dir.path());
+    let script = format!("exec 9>{}; echo here >&9; sleep 600 & echo thinking >&2; wait", pulse.path.display());
     let mut summariser = fake.program(&script);
     summariser.timeout = Duration::from_millis(700);
     let why = run(&summariser, b"request").unwrap_err();
     assert!(matches!(why, RunError::TimedOut { .. }), "{why}");
     assert!(why.to_string().contains("in 0.7 s"), "{why}");
-    assert!(!child.exists() || is_gone(&child));
+    assert!(pulse.ended());
 }
 
 #[test]
@@ -142,11 +161,11 @@ fn the_answer_may_fill_the_limit_exactly() {
 #[test]
 fn a_child_that_survives_its_program_has_no_say_and_is_ended() {
     let fake = Fake::new();
-    let child = fake.dir.path().join("child");
+    let pulse = Pulse::new(fake.dir.path());
     // It holds all three pipes open.
-    let script = format!("sleep 600 & echo $! > {}; echo answer", child.display());
+    let script = format!("exec 9>{}; echo here >&9; sleep 600 & echo answer", pulse.path.display());
     assert_eq!(run(&fake.program(&script), b"request").unwrap(), b"answer\n");
-    assert!(is_gone(&child));
+    assert!(pulse.ended());
 }
 
 #[test]
