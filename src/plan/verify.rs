@@ -7,7 +7,7 @@ use super::{Check, Outcome, Payload, Plan, Session, settle};
 use crate::{
     format::{Act, Forked, Origin, json::Raw},
     ledger::{Ledger, ObligationKind},
-    model::{Kind, Record},
+    model::{Flags, Kind, Record},
 };
 
 /// The old side.
@@ -61,7 +61,7 @@ impl Placed {
 
 /// Every structural check of `bytes`, which `after` was read from.
 pub(super) fn checks(old: &Old<'_>, forked: &Forked, bytes: &[u8], after: &Session, placed: &Placed) -> Vec<Check> {
-    let mut checks = vec![read_back(after), records(old, after, placed), coverage(old, forked)];
+    let mut checks = vec![read_back(old, after, placed), records(old, after, placed), coverage(old, forked)];
     checks.push(verbatim(old, forked, after, placed, bytes));
     let places: FxHashMap<usize, Place> = placed
         .by_position
@@ -75,7 +75,7 @@ pub(super) fn checks(old: &Old<'_>, forked: &Forked, bytes: &[u8], after: &Sessi
     let (_, ledger, put) = settle::settled(old.session, &old.plan.settled);
     let here = Renumbered { put };
     checks.push(pending(old, &ledger, &here, after, &places));
-    checks.push(pairing(&ledger, &here, after, &places));
+    checks.push(pairing(old, &ledger, &here, after, &places));
     checks.push(carried(old, &ledger, &here, after, &places));
     checks.push(summaries(old, placed, after));
     checks
@@ -95,11 +95,16 @@ impl Renumbered {
     }
 }
 
-fn read_back(after: &Session) -> Check {
+/// The only damage in the new file is what was kept of the old one's.
+fn read_back(old: &Old<'_>, after: &Session, placed: &Placed) -> Check {
     let log = after.log();
-    let bad = log.damaged > 0 || !after.partial().is_empty();
-    let failed = bad.then(|| "A fresh reader finds damage in the new file.".to_string());
-    Check::of("read-back", failed, format!("A fresh reader understands all {} lines.", log.lines))
+    let kept = placed.by_position.iter().filter(|(_, origin)| match origin {
+        Origin::Kept(at) => old.session.record(*at).is_some_and(|record| record.kind == Kind::Opaque),
+        _ => false,
+    });
+    let bad = log.damaged as usize > kept.count() || !after.partial().is_empty();
+    let failed = bad.then(|| "A fresh reader finds damage in the new file that the source does not have.".to_string());
+    Check::of("read-back", failed, format!("A fresh reader understands the {} lines of the new file.", log.lines))
 }
 
 /// The new context is exactly what the writer says it is, in the old order, with the summary where the span was.
@@ -135,11 +140,14 @@ fn is_alike(old: &Old<'_>, position: usize, after: &Session, now: &Record) -> bo
     old.session.record(position).is_some_and(|before| alike(old.session, before, after, now))
 }
 
+/// Whether a result is a failure may stand on a line that no model reads, and that is not written again.
 fn alike(old: &Session, before: &Record, new: &Session, now: &Record) -> bool {
-    before.kind == now.kind
+    let kind = |kind: Kind| if kind == Kind::Error { Kind::Result } else { kind };
+    let same = |flag: Flags| before.flags.has(flag) == now.flags.has(flag);
+    kind(before.kind) == kind(now.kind)
         && old.name(before.id) == new.name(now.id)
-        && old.name(before.tool) == new.name(now.tool)
-        && before.flags == now.flags
+        && (before.flags.has(Flags::SYNTHETIC) || old.name(before.tool) == new.name(now.tool))
+        && [Flags::VOID, Flags::HUMAN, Flags::META, Flags::SERVER, Flags::UNKNOWN_OUTCOME].into_iter().all(same)
 }
 
 /// Each old record is kept, summarised or put in anew by the runtime, and none is twice.
@@ -152,13 +160,17 @@ fn coverage(old: &Old<'_>, forked: &Forked) -> Check {
     });
     let renewed = forked.renewed.iter().copied();
     let invented = (0..len).filter(|at| old.session.context().slots().get(*at).is_some_and(|slot| slot.id().is_none()));
-    let outside = invented.filter(|at| *at < old.from || *at >= old.to);
-    for at in (old.from..old.to).chain(kept).chain(renewed).chain(outside) {
+    let outside: Vec<usize> = invented.filter(|at| *at < old.from || *at >= old.to).collect();
+    let kept: FxHashSet<usize> = kept.collect();
+    // What the runtime invented may be written down.
+    let outside = outside.into_iter().filter(|at| !kept.contains(at));
+    let twice = forked.lines.iter().flatten().filter(|origin| matches!(origin, Origin::Kept(_))).count() > kept.len();
+    for at in (old.from..old.to).chain(kept.iter().copied()).chain(renewed).chain(outside) {
         if let Some(count) = seen.get_mut(at) {
             *count += 1;
         }
     }
-    let wrong = seen.iter().position(|count| *count != 1);
+    let wrong = seen.iter().position(|count| *count != 1).or(twice.then_some(0));
     let failed =
         wrong.map(|at| format!("Record {at} would be {}.", if seen.get(at) == Some(&0) { "lost" } else { "twice" }));
     let summarised = old.to - old.from;
@@ -180,6 +192,10 @@ fn verbatim(old: &Old<'_>, forked: &Forked, after: &Session, placed: &Placed, by
         let (Origin::Kept(position) | Origin::Repeated(position)) = origin else { continue };
         let (Some(before), Some(now)) = (old.session.record(*position), after.record(*at)) else { continue };
         kept += 1;
+        // Nothing stands in the source for what the runtime invented.
+        if before.flags.has(Flags::SYNTHETIC) {
+            continue;
+        }
         let was = old.payload.read(before.segment, before.offset + u64::from(before.at), before.len);
         let is = Payload::read(bytes, 0, now.offset + u64::from(now.at), now.len);
         let same = was.zip(is).is_some_and(|(was, is)| was == is || is_same_inside(&was, &is, forked.envelope));
@@ -243,7 +259,13 @@ fn pending(
 }
 
 /// Kept calls keep their own results; no result loses its call.
-fn pairing(ledger: &Ledger, here: &Renumbered, after: &Session, places: &FxHashMap<usize, Place>) -> Check {
+fn pairing(
+    old: &Old<'_>,
+    ledger: &Ledger,
+    here: &Renumbered,
+    after: &Session,
+    places: &FxHashMap<usize, Place>,
+) -> Check {
     let new = after.ledger();
     let strangers = |list: Vec<usize>, known: &dyn Fn(usize) -> bool| {
         list.into_iter().find(|at| places.get(at).is_some_and(|_| !known(*at)))
@@ -261,17 +283,21 @@ fn pairing(ledger: &Ledger, here: &Renumbered, after: &Session, places: &FxHashM
     let double = strangers(new.duplicates().iter().map(|(at, _)| *at as usize).collect(), &|at| {
         place(at).is_some_and(|place| doubles.contains(&place))
     });
-    // The partner of every kept record of the old ledger.
-    let mut partner: FxHashMap<Place, Place> = FxHashMap::default();
+    // A partner that the runtime invents is one wherever it stands.
+    let invented = |place: Place| match place {
+        Place::Old(at) => old.session.record(at).is_some_and(|record| record.flags.has(Flags::SYNTHETIC)),
+        Place::Settled(_) => false,
+    };
+    let told = |place: Place| (!invented(place)).then_some(place);
+    let mut partner: FxHashMap<Place, Option<Place>> = FxHashMap::default();
     for at in 0..ledger.len() {
         if let Some(other) = ledger.partner(at) {
-            partner.insert(here.of(at), here.of(other));
+            partner.insert(here.of(at), told(here.of(other)));
         }
     }
     let parted = places.iter().find(|(at, place)| {
-        let now = new.partner(**at).and_then(|other| places.get(&other).copied());
-        let was = partner.get(place).copied();
-        was != now && !(now.is_none() && new.partner(**at).is_some() && was.is_none())
+        let now = new.partner(**at).map(|other| places.get(&other).copied().and_then(told));
+        !invented(**place) && partner.get(place).copied() != now
     });
     let failed = if let Some(at) = orphan {
         Some(format!("Result {} would lose its call.", old_of(at).unwrap_or(at)))
