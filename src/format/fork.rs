@@ -247,6 +247,8 @@ pub struct Forked {
     pub envelope: &'static [&'static str],
     /// Lines of the source, beside those of the span, that no resume needs and that are left out.
     pub left_out: usize,
+    /// Sentences that the operator should know before it is written.
+    pub told: Vec<String>,
 }
 
 /// Why a new file cannot be made.

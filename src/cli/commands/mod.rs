@@ -1,5 +1,6 @@
 //! One file a group of subcommands.
 
+mod compaction;
 mod facts;
 mod plan;
 mod show;
@@ -25,6 +26,7 @@ pub(super) fn run(args: &Args) -> ExitCode {
         Some(Command::Show(args)) => (false, show::show(args)),
         Some(Command::Demo(args)) => (false, watch::demo(args)),
         None => (false, watch::watch(args)),
+        Some(_) => return ExitCode::FAILURE,
     };
     done.unwrap_or_else(|failure| failure.tell(json))
 }
