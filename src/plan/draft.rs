@@ -6,6 +6,7 @@ use super::{
     verify::{self, Old, Placed},
 };
 use crate::{
+    budget::Basis,
     cut::{Rules, why_illegal},
     format::{ForkError, ForkOrder, Forked, Minted, Origin},
     model::{Kind, Log},
@@ -62,6 +63,10 @@ pub struct Draft {
     pub before_basis: &'static str,
     /// Tokens in use in the new session, estimated.
     pub after_tokens: u64,
+    /// Where the number of tokens in use now comes from.
+    pub basis: Basis,
+    /// Session or thread id of the source, as far as it says.
+    pub session_from: Option<String>,
     /// Bytes of the source that this speaks of.
     pub source_bytes: u64,
     placed: Placed,
@@ -131,6 +136,8 @@ pub fn draft(session: &Session, payload: &dyn Payload, wish: &Wish, minted: &Min
         wish: wish.clone(),
         plan,
         summary,
+        basis: session.budget().map_or(Basis::None, |budget| budget.series.basis()),
+        session_from: session.facts().id,
         before_tokens,
         before_basis: session.budget().map_or("none", |budget| budget.series.basis().name()),
         after_tokens: 0,
