@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use crate::{
+    commit::{CommitError, UndoError},
     export::ErrorReport,
     format::ForkError,
     model::show_line,
@@ -92,6 +93,20 @@ impl From<DraftError> for Failure {
                 Self { retryable: true, ..Self::new(CHANGED, "source-changed", error.to_string(), hint) }
             }
         }
+    }
+}
+
+impl From<CommitError> for Failure {
+    fn from(error: CommitError) -> Self {
+        let (code, kind, hint) = (error.code(), error.kind(), error.hint());
+        Self { retryable: error.retryable(), ..Self::new(code, kind, error.to_string(), hint) }
+    }
+}
+
+impl From<UndoError> for Failure {
+    fn from(error: UndoError) -> Self {
+        let (code, kind, hint) = (error.code(), error.kind(), error.hint());
+        Self { retryable: error.retryable(), ..Self::new(code, kind, error.to_string(), hint) }
     }
 }
 

@@ -59,8 +59,6 @@ pub struct Draft {
     pub checks: Vec<Check>,
     /// Tokens in use now.
     pub before_tokens: u64,
-    /// Where that number comes from.
-    pub before_basis: &'static str,
     /// Tokens in use in the new session, estimated.
     pub after_tokens: u64,
     /// Where the number of tokens in use now comes from.
@@ -139,7 +137,6 @@ pub fn draft(session: &Session, payload: &dyn Payload, wish: &Wish, minted: &Min
         basis: session.budget().map_or(Basis::None, |budget| budget.series.basis()),
         session_from: session.facts().id,
         before_tokens,
-        before_basis: session.budget().map_or("none", |budget| budget.series.basis().name()),
         after_tokens: 0,
         source_bytes: session.bytes(),
         forked,

@@ -14,7 +14,7 @@ use crate::{
 
 mod hand;
 
-pub(super) use hand::{Abandon, Compact, Receipts, Undo, Wanted};
+pub(super) use hand::{Abandon, Compact, Receipts, Undo, Wanted, Writing};
 
 const EXAMPLES: &str = "\
 Examples:
