@@ -1,4 +1,5 @@
 //! Drafts of new session files: what is kept, what is summarised, and that a fresh reader finds what was planned.
+#![expect(clippy::disallowed_methods, reason = "accepted forks are written")]
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
 #[path = "drafts/neutral.rs"]
@@ -94,6 +95,33 @@ fn every_legal_cut_of_every_transcript_has_a_sound_draft() {
         drafts += 1;
     }
     assert!(drafts > 200, "{drafts}");
+}
+
+/// The fork of every sample, byte for byte: everything open is given up, and of the first two
+/// thirds as much is cut as may be. Reading the
+/// difference is the review; `UPDATE_FORKS=1 cargo test --test drafts` accepts it.
+#[test]
+fn golden_forks() {
+    let folder = PathBuf::from("tests/drafts/golden");
+    let mut differ = Vec::new();
+    for path in transcripts("sample-sessions") {
+        let (session, bytes) = opened(&path);
+        let settle = open(&session);
+        // Two thirds, so that something is kept.
+        let whole = session.context().len() * 2 / 3;
+        let asked = Request { to: Some(whole), abandon: settle.clone(), ..Request::default() };
+        let to = plan(&session, &asked).unwrap().decision.cut.unwrap();
+        let draft = cut(&session, &bytes, to, &settle);
+        assert_eq!(failures(&draft), Vec::<String>::new(), "{}", path.display());
+        let golden = folder.join(path.file_name().unwrap());
+        if std::env::var_os("UPDATE_FORKS").is_some() {
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(&golden, &draft.bytes).unwrap();
+        } else if fs::read(&golden).ok().as_ref() != Some(&draft.bytes) {
+            differ.push(golden);
+        }
+    }
+    assert!(differ.is_empty(), "other forks than in {differ:?}: UPDATE_FORKS=1 writes them, the diff is the review");
 }
 
 #[test]
