@@ -26,7 +26,7 @@ pub struct Job<'a> {
     pub source: &'a Path,
     /// SHA-256 of the first `draft.source_bytes` bytes of the source, as previewed, in hexadecimal.
     pub source_sha256: &'a str,
-    /// Folder for the new file; `None`: where its runtime looks for it, from where the source lies.
+    /// The new file, or a folder for it; `None`: where its runtime looks for it, from where the source lies.
     pub out: Option<&'a Path>,
     /// The verdict that this carries out.
     pub verdict: Verdict,
@@ -87,6 +87,8 @@ struct Source {
 struct Place {
     folder: PathBuf,
     target: PathBuf,
+    /// Its runtime does not find it there by itself.
+    moved: bool,
 }
 
 impl Fork<'_> {
@@ -135,15 +137,24 @@ impl Fork<'_> {
 
     fn place(&self, source: &Source) -> Result<Place, CommitError> {
         let (fs, draft) = (self.fs, self.job.draft);
-        let folder = match self.job.out {
-            Some(out) => self.given(out)?,
-            None => by_day(source.path.parent().unwrap_or(Path::new("/")), draft.forked.day.as_deref()),
+        let usual = by_day(source.path.parent().unwrap_or(Path::new("/")), draft.forked.day.as_deref());
+        let (folder, name) = match self.job.out {
+            Some(out) if again(|| fs.status(out)).is_ok_and(|meta| meta.is_dir()) => {
+                (self.given(out)?, name(draft, &source.path)?)
+            }
+            Some(out) => {
+                let above = out.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                let named = out.file_name().ok_or_else(|| CommitError::Name(out.display().to_string()))?;
+                (self.given(above)?, named.to_os_string())
+            }
+            None => (usual.clone(), name(draft, &source.path)?),
         };
-        let target = folder.join(name(draft, &source.path)?);
+        let moved = folder != usual || (!draft.forked.name.is_empty() && name != OsStr::new(&draft.forked.name));
+        let target = folder.join(name);
         match again(|| fs.status(&target)) {
             Ok(meta) if meta.is_symlink() => Err(CommitError::Link(target)),
             Ok(_) => Err(CommitError::Taken(target)),
-            Err(why) if why.kind() == ErrorKind::NotFound => Ok(Place { folder, target }),
+            Err(why) if why.kind() == ErrorKind::NotFound => Ok(Place { folder, target, moved }),
             Err(why) => Err(unwritable(&target, why)),
         }
     }
@@ -176,6 +187,12 @@ impl Fork<'_> {
         let (bytes, sha256) = (draft.bytes.len() as u64, draft.sha256());
         let output = FileMark { path: place.target.clone(), bytes, sha256 };
         let mut receipt = Receipt::of(job, id, self.plan, from, source.behind, output);
+        if place.moved {
+            receipt.resume.clone_from(&draft.forked.resume_by_path);
+            if !receipt.resume.is_empty() {
+                receipt.resume.push(place.target.display().to_string());
+            }
+        }
         receipt.inode = file.metadata().map_err(|why| unwritable(&temp, why))?.ino();
         receipt.folders.clone_from(&made.folders);
         let pending = store.pending(&receipt);
