@@ -8,6 +8,8 @@ mod faults;
 mod faulty;
 #[path = "commit/forks.rs"]
 mod forks;
+#[path = "commit/power.rs"]
+mod power;
 #[path = "commit/rig.rs"]
 mod rig;
 #[path = "commit/stages.rs"]

@@ -324,6 +324,11 @@ impl Store {
         if !is_pending(&receipt.path) {
             return Ok(receipt.path.clone());
         }
+        let written = self.file(&stem_of(receipt), WRITTEN);
+        if again(|| fs.status(&written)).is_ok() {
+            // Somebody else finished it since it was listed.
+            return Ok(written);
+        }
         let path = self.confirm(fs, &stem_of(receipt))?;
         fs.sync_folder(&self.receipts_folder())?;
         Ok(path)

@@ -56,7 +56,10 @@ fn a_fault_at_any_call_leaves_all_or_nothing() {
                 Err(why) => {
                     assert_sentence(&why.to_string());
                     assert_sentence(&why.hint());
-                    assert!(!matches!(why, CommitError::LeftBehind { .. } | CommitError::Stands { .. }), "{case}: {why}");
+                    assert!(
+                        !matches!(why, CommitError::LeftBehind { .. } | CommitError::Stands { .. }),
+                        "{case}: {why}"
+                    );
                     assert_eq!(listing(&sessions(&rig)), before, "{case}");
                     assert_eq!(rig.receipts(), Vec::<String>::new(), "{case}");
                     let name = trace[n].name;
@@ -195,7 +198,8 @@ fn a_fault_at_any_call_of_an_undo_leaves_all_or_nothing_or_can_be_repeated() {
             let with_fork = listing(&sessions(&rig));
             let disk = Faulty::at(&[(n, fault)]);
             let result = undo(&disk, &rig.store, &receipt, LATER);
-            let case = format!("{fault:?} at {n}: {:?}", disk.trace().get(n).map(|call| (call.name, call.path.clone())));
+            let case =
+                format!("{fault:?} at {n}: {:?}", disk.trace().get(n).map(|call| (call.name, call.path.clone())));
             match result {
                 Ok(_) => {
                     assert_eq!(undone(&rig.store), 1, "{case}");

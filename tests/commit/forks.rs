@@ -106,7 +106,8 @@ fn the_source_is_never_opened_for_writing_and_names_come_after_contents() {
     assert!(place("open", &temp) < renamed);
     assert!(renamed < place("sync-folder", &rig.sessions));
     let receipts = rig.store.root().join("receipts");
-    let confirmed = trace.iter().position(|call| call.to.as_ref().is_some_and(|to| to.ends_with(rig.receipts()[0].as_str())));
+    let confirmed =
+        trace.iter().position(|call| call.to.as_ref().is_some_and(|to| to.ends_with(rig.receipts()[0].as_str())));
     let confirmed = confirmed.unwrap();
     assert!(place("sync", &trace[confirmed].path) < renamed, "the receipt is on the disk before the fork has its name");
     assert!(place("sync-folder", &rig.sessions) < confirmed);
@@ -229,11 +230,13 @@ fn nothing_is_written_over_or_through() {
     let why = rig.commit_to(&link).unwrap_err();
     assert_eq!(why.kind(), "link");
     assert_sentence(&why.hint());
-    for missing in [rig.dir.path().join("nowhere"), rig.source.clone()] {
-        let why = rig.commit_to(&missing).unwrap_err();
-        assert_eq!(why.kind(), "no-folder");
-        assert!(why.to_string().contains(missing.to_str().unwrap()) && why.hint().contains("--out"));
-    }
+    let missing = rig.dir.path().join("nowhere");
+    let why = rig.commit_to(&missing.join("new.jsonl")).unwrap_err();
+    assert_eq!(why.kind(), "no-folder");
+    assert!(why.to_string().contains(missing.to_str().unwrap()) && why.hint().contains("--out"));
+    assert_eq!(rig.commit_to(&rig.source).unwrap_err().kind(), "name-taken", "least of all the source");
+    assert_eq!(rig.commit_to(&rig.source.join("new.jsonl")).unwrap_err().kind(), "unwritable");
+    assert_eq!(rig.commit_to(&rig.sessions.join(".cutline-x")).unwrap_err().kind(), "bad-name");
     assert_eq!(listing(&real).len(), 0);
     rig.assert_nothing("refusals");
 }
@@ -285,6 +288,22 @@ fn out_chooses_the_folder() {
     assert_eq!(listing(&rig.sessions).len(), 1);
     rig.undo(&receipt).unwrap();
     assert!(out.is_dir() && listing(&out).is_empty(), "a folder that was there stays");
+}
+
+#[test]
+fn out_may_name_the_file() {
+    let mut rig = Rig::new();
+    rig.draft.forked.resume = ["agent", "--resume", "id"].map(String::from).to_vec();
+    rig.draft.forked.resume_by_path = ["agent", "--resume"].map(String::from).to_vec();
+    // A link on the way is resolved; only the last component must not be one.
+    let (out, link) = (rig.dir.path().canonicalize().unwrap().join("out"), rig.dir.path().join("link"));
+    fs::create_dir(&out).unwrap();
+    symlink(&out, &link).unwrap();
+    let receipt = rig.commit_to(&link.join("new.jsonl")).unwrap();
+    assert_eq!(receipt.output.path, out.join("new.jsonl"));
+    assert_eq!(receipt.resume, ["agent", "--resume", out.join("new.jsonl").to_str().unwrap()]);
+    rig.undo(&receipt).unwrap();
+    assert!(listing(&out).is_empty());
 }
 
 #[test]

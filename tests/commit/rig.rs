@@ -40,7 +40,10 @@ pub(crate) fn transcript() -> Vec<u8> {
 pub(crate) fn drafted(bytes: &Vec<u8>, seed: u8, settle: Vec<Abandonment>) -> Draft {
     let session = Session::of_bytes(bytes, None, "session", Settings::default());
     let cut = legal_cuts(session.ledger()).into_iter().max().unwrap();
-    let prose = cutline::plan::summary::Prose { text: "The ledger was read six times.".to_string(), by: cutline::plan::summary::Author::Operator };
+    let prose = cutline::plan::summary::Prose {
+        text: "The ledger was read six times.".to_string(),
+        by: cutline::plan::summary::Author::Operator,
+    };
     let wish = Wish { span: Some((0, cut)), settle, prose: Some(prose), ..Wish::default() };
     draft(&session, bytes, &wish, &Minted::new([seed; 16], NOW, TimeZone::UTC)).unwrap()
 }
@@ -179,5 +182,8 @@ impl Rig {
 
 /// One or more whole sentences.
 pub(crate) fn assert_sentence(text: &str) {
-    assert!(text.ends_with('.') && !text.contains('\n') && !text.contains("  ") && !text.contains("os error"), "{text}");
+    assert!(
+        text.ends_with('.') && !text.contains('\n') && !text.contains("  ") && !text.contains("os error"),
+        "{text}"
+    );
 }

@@ -106,7 +106,8 @@ fn one_that_reads_nothing_may_still_answer() {
 #[test]
 fn one_that_fails_is_quoted() {
     let fake = Fake::new();
-    let why = run(&fake.program("echo half; echo warming up >&2; echo no key set >&2; echo >&2; exit 3"), b"").unwrap_err();
+    let why =
+        run(&fake.program("echo half; echo warming up >&2; echo no key set >&2; echo >&2; exit 3"), b"").unwrap_err();
     assert!(matches!(&why, RunError::Failed { status, .. } if status == "exit code 3"), "{why}");
     assert!(why.to_string().contains("Its last words: no key set"), "{why}");
     assert_sentence(&why.to_string());

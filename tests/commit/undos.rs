@@ -19,11 +19,14 @@ fn assert_refused(why: &UndoError, kind: &str, code: u8) {
 fn a_fork_that_was_resumed_stays() {
     let rig = Rig::new();
     let receipt = rig.commit().unwrap();
-    let grown = [rig.draft.bytes.as_slice(), b"{\"kind\":\"user\",\"text\":\"on\"}\n{\"kind\":\"assistant\"}\n{\"ki"].concat();
+    let grown =
+        [rig.draft.bytes.as_slice(), b"{\"kind\":\"user\",\"text\":\"on\"}\n{\"kind\":\"assistant\"}\n{\"ki"].concat();
     fs::write(&receipt.output.path, &grown).unwrap();
     let why = rig.undo(&receipt).unwrap_err();
     assert_refused(&why, "resumed", 14);
-    assert!(matches!(why, UndoError::Grown { lines: 3, bytes, .. } if bytes == (grown.len() - rig.draft.bytes.len()) as u64));
+    assert!(
+        matches!(why, UndoError::Grown { lines: 3, bytes, .. } if bytes == (grown.len() - rig.draft.bytes.len()) as u64)
+    );
     assert!(fs::read(&receipt.output.path).unwrap() == grown);
     assert_eq!(rig.store.receipts().0[0].undone, None);
     assert_eq!(listing(&rig.sessions).len(), 2, "nothing was set aside");

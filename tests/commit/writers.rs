@@ -91,7 +91,10 @@ fn claude_is_alive_if_the_registered_process_is_the_same() {
     for start in ["\"5555\"", "5555"] {
         world.registers(20, &format!(r#"{{"pid":20,"sessionId":"s1","procStart":{start},"status":"idle"}}"#));
         let writer = world.ask(Format::ClaudeCode, "s1");
-        assert_eq!((writer.liveness, writer.sentence.as_str()), (Liveness::Live, "alive: pid 20 runs this session, idle"));
+        assert_eq!(
+            (writer.liveness, writer.sentence.as_str()),
+            (Liveness::Live, "alive: pid 20 runs this session, idle")
+        );
     }
 }
 
