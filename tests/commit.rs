@@ -1,6 +1,10 @@
 //! summariser commands. Everything happens in temporary folders.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests stop at the first surprise")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "these tests are the other side: who writes, replaces and removes files"
+)]
 
 #[path = "commit/faults.rs"]
 mod faults;

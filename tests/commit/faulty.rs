@@ -39,6 +39,13 @@ pub(crate) struct Call {
     pub(crate) bytes: Vec<u8>,
 }
 
+impl Call {
+    fn on(name: &'static str, path: &Path) -> Self {
+        assert!(path.is_absolute(), "{name} {}", path.display());
+        Self { name, path: path.into(), to: None, bytes: Vec::new() }
+    }
+}
+
 /// Faults by the number of the call.
 #[derive(Default)]
 pub(crate) struct Faulty {
@@ -89,11 +96,6 @@ impl Faulty {
         }
     }
 
-    fn on(&self, name: &'static str, path: &Path) -> Call {
-        assert!(path.is_absolute(), "{name} {}", path.display());
-        Call { name, path: path.into(), to: None, bytes: Vec::new() }
-    }
-
     fn of(&self, name: &'static str, file: &File) -> Call {
         let inode = file.metadata().unwrap().ino();
         let path = self.names.lock().unwrap().get(&inode).cloned().unwrap_or_default();
@@ -108,19 +110,19 @@ impl Faulty {
 
 impl Fs for Faulty {
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        self.call(self.on("resolve", path), |_| Disk.resolve(path))
+        self.call(Call::on("resolve", path), |_| Disk.resolve(path))
     }
 
     fn status(&self, path: &Path) -> io::Result<Metadata> {
-        self.call(self.on("status", path), |_| Disk.status(path))
+        self.call(Call::on("status", path), |_| Disk.status(path))
     }
 
     fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>> {
-        self.call(self.on("list", folder), |_| Disk.list(folder))
+        self.call(Call::on("list", folder), |_| Disk.list(folder))
     }
 
     fn open(&self, path: &Path) -> io::Result<File> {
-        self.call(self.on("open", path), |_| Disk.open(path).map(|file| self.named(file, path)))
+        self.call(Call::on("open", path), |_| Disk.open(path).map(|file| self.named(file, path)))
     }
 
     fn read(&self, file: &File, into: &mut [u8]) -> io::Result<usize> {
@@ -131,7 +133,7 @@ impl Fs for Faulty {
     }
 
     fn create_new(&self, path: &Path, mode: u32) -> io::Result<File> {
-        self.call(self.on("create", path), |_| Disk.create_new(path, mode).map(|file| self.named(file, path)))
+        self.call(Call::on("create", path), |_| Disk.create_new(path, mode).map(|file| self.named(file, path)))
     }
 
     fn write(&self, file: &File, bytes: &[u8]) -> io::Result<usize> {
@@ -148,30 +150,30 @@ impl Fs for Faulty {
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        self.call(self.on("sync-folder", folder), |_| Disk.sync_folder(folder))
+        self.call(Call::on("sync-folder", folder), |_| Disk.sync_folder(folder))
     }
 
     fn create_folder(&self, path: &Path, mode: u32) -> io::Result<()> {
-        self.call(self.on("create-folder", path), |_| Disk.create_folder(path, mode))
+        self.call(Call::on("create-folder", path), |_| Disk.create_folder(path, mode))
     }
 
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.call(Call { to: Some(to.into()), ..self.on("rename", from) }, |_| Disk.rename_new(from, to))
+        self.call(Call { to: Some(to.into()), ..Call::on("rename", from) }, |_| Disk.rename_new(from, to))
     }
 
     fn rename_over(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.call(Call { to: Some(to.into()), ..self.on("rename-over", from) }, |_| Disk.rename_over(from, to))
+        self.call(Call { to: Some(to.into()), ..Call::on("rename-over", from) }, |_| Disk.rename_over(from, to))
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.call(self.on("remove", path), |_| Disk.remove(path))
+        self.call(Call::on("remove", path), |_| Disk.remove(path))
     }
 
     fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        self.call(self.on("remove-folder", path), |_| Disk.remove_folder(path))
+        self.call(Call::on("remove-folder", path), |_| Disk.remove_folder(path))
     }
 
     fn lock(&self, path: &Path, create: bool) -> io::Result<Option<File>> {
-        self.call(self.on("lock", path), |_| Disk.lock(path, create))
+        self.call(Call::on("lock", path), |_| Disk.lock(path, create))
     }
 }

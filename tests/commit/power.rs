@@ -213,7 +213,9 @@ fn what_was_reported_as_committed_survives_a_power_cut() {
     let receipt = rig.commit_by(&disk, &rig.draft, None).unwrap();
     let trace = disk.trace();
     let mut model = Model::default();
-    trace.iter().for_each(|call| model.apply(call));
+    for call in &trace {
+        model.apply(call);
+    }
     for choice in model.choices() {
         rig.reset();
         model.lay(&choice, Torn::Empty);

@@ -11,6 +11,7 @@ use cutline::{
     budget::Settings,
     commit::{CommitError, Disk, Fs, Job, Receipt, Store, UndoError, Undone, commit, undo},
     cut::{Verdict, legal_cuts},
+    export::hex,
     format::Minted,
     model::Millis,
     plan::{Abandonment, Draft, Session, Wish, draft},
@@ -24,32 +25,36 @@ pub(crate) const LATER: Millis = Millis(1_795_000_060_000);
 
 /// Closed work, then an open call at the end.
 pub(crate) fn transcript() -> Vec<u8> {
-    let mut out = String::from("{\"cutline\":1,\"session\":\"billing\",\"window\":64000}\n");
-    for n in 0..6 {
-        let long = "All of the ledger is read again and nothing in it is new. ".repeat(60);
-        out.push_str(&format!("{{\"kind\":\"user\",\"text\":\"step {n}\"}}\n"));
-        out.push_str(&format!("{{\"kind\":\"call\",\"id\":\"c{n}\",\"tool\":\"read\",\"input\":{{\"n\":{n}}}}}\n"));
-        out.push_str(&format!("{{\"kind\":\"result\",\"id\":\"c{n}\",\"content\":\"{long}\"}}\n"));
-        out.push_str(&format!("{{\"kind\":\"assistant\",\"text\":\"done {n}\"}}\n"));
-    }
-    out.push_str("{\"kind\":\"user\",\"text\":\"now wait\"}\n");
-    out.push_str("{\"kind\":\"call\",\"id\":\"open\",\"tool\":\"deploy\",\"input\":{}}\n");
-    out.into_bytes()
+    let long = "All of the ledger is read again and nothing in it is new. ".repeat(60);
+    let step = |n: usize| {
+        [
+            format!(r#"{{"kind":"user","text":"step {n}"}}"#),
+            format!(r#"{{"kind":"call","id":"c{n}","tool":"read","input":{{"n":{n}}}}}"#),
+            format!(r#"{{"kind":"result","id":"c{n}","content":"{long}"}}"#),
+            format!(r#"{{"kind":"assistant","text":"done {n}"}}"#),
+        ]
+    };
+    let mut lines = vec![r#"{"cutline":1,"session":"billing","window":64000}"#.to_string()];
+    lines.extend((0..6).flat_map(step));
+    lines.push(r#"{"kind":"user","text":"now wait"}"#.to_string());
+    lines.push(r#"{"kind":"call","id":"open","tool":"deploy","input":{}}"#.to_string());
+    (lines.join("\n") + "\n").into_bytes()
 }
 
-pub(crate) fn drafted(bytes: &Vec<u8>, seed: u8, settle: Vec<Abandonment>) -> Draft {
-    let session = Session::of_bytes(bytes, None, "session", Settings::default());
+pub(crate) fn drafted(bytes: &[u8], seed: u8, settle: Vec<Abandonment>) -> Draft {
+    let bytes = bytes.to_vec();
+    let session = Session::of_bytes(&bytes, None, "session", Settings::default());
     let cut = legal_cuts(session.ledger()).into_iter().max().unwrap();
     let prose = cutline::plan::summary::Prose {
         text: "The ledger was read six times.".to_string(),
         by: cutline::plan::summary::Author::Operator,
     };
     let wish = Wish { span: Some((0, cut)), settle, prose: Some(prose), ..Wish::default() };
-    draft(&session, bytes, &wish, &Minted::new([seed; 16], NOW, TimeZone::UTC)).unwrap()
+    draft(&session, &bytes, &wish, &Minted::new([seed; 16], NOW, TimeZone::UTC)).unwrap()
 }
 
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 /// Every name below a folder with its mode and content.
@@ -148,7 +153,8 @@ impl Rig {
     pub(crate) fn receipts(&self) -> Vec<String> {
         let names = fs::read_dir(self.store.root().join("receipts")).into_iter().flatten();
         let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut names: Vec<String> = names.filter(|name| !name.ends_with(".lock")).collect();
+        let mut names: Vec<String> =
+            names.filter(|name| Path::new(name).extension().is_none_or(|ending| ending != "lock")).collect();
         names.sort();
         names
     }
@@ -162,7 +168,7 @@ impl Rig {
         assert!(fs::read(self.fork()).unwrap() == self.draft.bytes, "{case}: the fork differs");
         assert_eq!(self.fork().metadata().unwrap().mode() & 0o777, 0o640, "{case}");
         self.assert_source(case);
-        assert!(self.receipts().iter().all(|name| name.ends_with(".json")), "{case}: {:?}", self.receipts());
+        assert!(self.receipts().iter().all(|name| is_receipt(name)), "{case}: {:?}", self.receipts());
         receipts[0].clone()
     }
 
@@ -178,6 +184,11 @@ impl Rig {
         assert!(fs::read(&self.source).unwrap() == self.bytes, "{case}: the source changed");
         assert_eq!(self.source.metadata().unwrap().mode() & 0o777, 0o640, "{case}");
     }
+}
+
+/// The name of a receipt that holds.
+pub(crate) fn is_receipt(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|ending| ending == "json")
 }
 
 /// One or more whole sentences.
