@@ -93,16 +93,17 @@ pub(super) fn misshapen(text: &str) -> Option<String> {
     if speaks {
         return Some("The prose holds the mark of a speaker's turn (`Human:`); take it out.".to_string());
     }
-    let error = ERRORS.iter().find(|error| {
-        trimmed.starts_with(*error) || (trimmed.len() < ERROR_LENGTH && trimmed.contains(*error))
-    });
+    let error = ERRORS
+        .iter()
+        .find(|error| trimmed.starts_with(*error) || (trimmed.len() < ERROR_LENGTH && trimmed.contains(*error)));
     error.map(|error| format!("The prose is an error text (`{error}`), not a summary."))
 }
 
 fn shape(material: &Material<'_>, prose: &Prose) -> Option<String> {
     let (mine, span) = (u64::from(estimate_tokens(prose.text.as_bytes())), material.tokens());
     let large = || {
-        let text = format!("The prose has about {mine} tokens, the records that it stands for only {span}; shorten it.");
+        let text =
+            format!("The prose has about {mine} tokens, the records that it stands for only {span}; shorten it.");
         (mine >= span.max(SMALL)).then_some(text)
     };
     misshapen(&prose.text).or_else(large)
@@ -176,7 +177,11 @@ fn contradicts(prose: &Prose, table: &Table) -> Check {
         Some(format!("“{}” – but {} is {state}.", quote::line(sentence, QUOTED), quote::line(label, QUOTED)))
     });
     let (bad, _) = claims.counts();
-    asks("summary-contradicts", found, format!("None of {bad} things that are open, given up or failed is told as done."))
+    asks(
+        "summary-contradicts",
+        found,
+        format!("None of {bad} things that are open, given up or failed is told as done."),
+    )
 }
 
 fn regresses(prose: &Prose, table: &Table) -> Check {

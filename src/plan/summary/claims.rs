@@ -10,37 +10,164 @@ use super::{
 
 /// Words that say something came to its end, whatever it was.
 const DONE: [&str; 20] = [
-    "done", "completed", "complete", "finished", "succeeded", "successful", "successfully", "passed", "passes", "green",
-    "landed", "live", "executed", "fulfilled", "concluded", "accomplished", "worked", "ran", "went", "✓",
+    "done",
+    "completed",
+    "complete",
+    "finished",
+    "succeeded",
+    "successful",
+    "successfully",
+    "passed",
+    "passes",
+    "green",
+    "landed",
+    "live",
+    "executed",
+    "fulfilled",
+    "concluded",
+    "accomplished",
+    "worked",
+    "ran",
+    "went",
+    "✓",
 ];
 /// Of these, the ones that are true also of what ran and failed.
 const RAN: [&str; 3] = ["executed", "ran", "went"];
 /// Words for a change of a file.
 const CHANGED: [&str; 24] = [
-    "written", "wrote", "created", "updated", "edited", "modified", "changed", "fixed", "saved", "added",
-    "implemented", "patched", "deleted", "removed", "refactored", "rewritten", "rewrote", "moved", "renamed",
-    "replaced", "adjusted", "extended", "corrected", "adapted",
+    "written",
+    "wrote",
+    "created",
+    "updated",
+    "edited",
+    "modified",
+    "changed",
+    "fixed",
+    "saved",
+    "added",
+    "implemented",
+    "patched",
+    "deleted",
+    "removed",
+    "refactored",
+    "rewritten",
+    "rewrote",
+    "moved",
+    "renamed",
+    "replaced",
+    "adjusted",
+    "extended",
+    "corrected",
+    "adapted",
 ];
 /// Words that take a claim back.
 const NEGATIONS: [&str; 60] = [
-    "not", "never", "failed", "fails", "fail", "failing", "failure", "error", "errors", "unknown", "pending", "waiting",
-    "waits", "wait", "awaiting", "awaits", "open", "abandoned", "interrupted", "denied", "rejected", "refused",
-    "unclear", "unconfirmed", "unanswered", "unresolved", "uncertain", "whether", "if", "unless", "until", "once",
-    "when", "will", "would", "should", "must", "shall", "can", "could", "may", "might", "cannot", "to", "yet",
-    "attempted", "tried", "attempt", "asked", "wants", "wanted", "running", "incomplete", "half", "partially", "almost",
-    "nearly", "unfinished", "still", "aborted",
+    "not",
+    "never",
+    "failed",
+    "fails",
+    "fail",
+    "failing",
+    "failure",
+    "error",
+    "errors",
+    "unknown",
+    "pending",
+    "waiting",
+    "waits",
+    "wait",
+    "awaiting",
+    "awaits",
+    "open",
+    "abandoned",
+    "interrupted",
+    "denied",
+    "rejected",
+    "refused",
+    "unclear",
+    "unconfirmed",
+    "unanswered",
+    "unresolved",
+    "uncertain",
+    "whether",
+    "if",
+    "unless",
+    "until",
+    "once",
+    "when",
+    "will",
+    "would",
+    "should",
+    "must",
+    "shall",
+    "can",
+    "could",
+    "may",
+    "might",
+    "cannot",
+    "to",
+    "yet",
+    "attempted",
+    "tried",
+    "attempt",
+    "asked",
+    "wants",
+    "wanted",
+    "running",
+    "incomplete",
+    "half",
+    "partially",
+    "almost",
+    "nearly",
+    "unfinished",
+    "still",
+    "aborted",
 ];
 /// What stands before a `to` that tells of the future.
 const WISHES: [&str; 10] = ["is", "are", "be", "has", "have", "needs", "need", "going", "about", "ready"];
 /// Words that say something has to be done yet.
 const TODO: [&str; 26] = [
-    "still to", "to do", "todo", "to be done", "remaining", "remains to", "not yet", "yet to", "has not", "have not",
-    "was not", "were not", "hasn't", "haven't", "wasn't", "weren't", "still need", "needs to", "need to", "must still",
-    "still has to", "still must", "next step", "is pending", "left to", "not been",
+    "still to",
+    "to do",
+    "todo",
+    "to be done",
+    "remaining",
+    "remains to",
+    "not yet",
+    "yet to",
+    "has not",
+    "have not",
+    "was not",
+    "were not",
+    "hasn't",
+    "haven't",
+    "wasn't",
+    "weren't",
+    "still need",
+    "needs to",
+    "need to",
+    "must still",
+    "still has to",
+    "still must",
+    "next step",
+    "is pending",
+    "left to",
+    "not been",
 ];
 /// Words of a repetition: to do a thing again is no regression.
 const AGAIN: [&str; 12] = [
-    "again", "more", "also", "another", "further", "every", "each", "whenever", "second", "new", "repeat", "next time",
+    "again",
+    "more",
+    "also",
+    "another",
+    "further",
+    "every",
+    "each",
+    "whenever",
+    "second",
+    "new",
+    "repeat",
+    "next time",
 ];
 /// Deeds that a sentence may tell without naming what they were done to.
 const DEEDS: [&str; 16] = [
@@ -201,20 +328,20 @@ impl Subject {
     fn effect(row: &Effect) -> Self {
         let ran = matches!(row.state, EffectState::Failed | EffectState::Running);
         let label = format!("{} {}", row.tool, row.target);
-        Self { state: row.state.sentence(), ran, ..Self::of(&row.tool, &row.target, &row.id, label) }
+        Self { state: row.state.sentence(), ran, ..Self::of(&row.tool, &row.target, &row.id, &label) }
     }
 
     fn open(row: &Open) -> Self {
         let label = format!("{} {} {}", row.id, row.tool, row.target);
-        Self { state: "open, not done", ..Self::of(&row.tool, &row.target, &row.id, label) }
+        Self { state: "open, not done", ..Self::of(&row.tool, &row.target, &row.id, &label) }
     }
 
     fn given_up(row: &GivenUp) -> Self {
         let label = format!("{} {} {}", row.id, row.tool, row.target);
-        Self { state: "given up, outcome unknown", ..Self::of(&row.tool, &row.target, &row.id, label) }
+        Self { state: "given up, outcome unknown", ..Self::of(&row.tool, &row.target, &row.id, &label) }
     }
 
-    fn of(tool: &str, target: &str, id: &str, label: String) -> Self {
+    fn of(tool: &str, target: &str, id: &str, label: &str) -> Self {
         let mut subject = Self { label: label.trim().to_string(), id: id.to_lowercase(), ..Self::default() };
         subject.deeds.extend(tool.split(|c: char| !c.is_alphanumeric()).map(stem).filter(|deed| deed.len() > 2));
         let words: Vec<String> = target.split_whitespace().map(word).filter(|word| !word.is_empty()).collect();
@@ -311,7 +438,9 @@ fn stem(word: &str) -> String {
 pub(super) fn sentences(prose: &str) -> impl Iterator<Item = &str> {
     let looked = super::quote::head(prose, PROSE);
     let parts = looked.lines().flat_map(|line| {
-        line.split_inclusive(". ").flat_map(|part| part.split_inclusive("! ")).flat_map(|part| part.split_inclusive("? "))
+        line.split_inclusive(". ")
+            .flat_map(|part| part.split_inclusive("! "))
+            .flat_map(|part| part.split_inclusive("? "))
     });
     parts.map(str::trim).filter(|sentence| !sentence.is_empty())
 }
@@ -363,13 +492,16 @@ impl Words {
 
     /// The first of `deeds` that the clause tells in the past.
     fn done_deed(&self, deeds: &FxHashSet<String>) -> Option<String> {
-        let past = |word: &&String| word.ends_with("ed") || matches!(word.as_str(), "sent" | "built" | "made" | "wrote" | "written");
+        let past = |word: &&String| {
+            word.ends_with("ed") || matches!(word.as_str(), "sent" | "built" | "made" | "wrote" | "written")
+        };
         self.words.iter().filter(past).map(|word| stem(word)).find(|deed| deeds.contains(deed))
     }
 
     /// `name` is a word of the clause, or the end of a path in it.
     fn names(&self, name: &str) -> bool {
-        let ends = |word: &String| word.strip_suffix(name).is_some_and(|start| start.is_empty() || start.ends_with('/'));
+        let ends =
+            |word: &String| word.strip_suffix(name).is_some_and(|start| start.is_empty() || start.ends_with('/'));
         name.len() > 1 && self.words.iter().any(ends)
     }
 

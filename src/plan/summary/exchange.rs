@@ -8,7 +8,7 @@ use super::{
     Material, Table,
     checks::misshapen,
     ledger::ledger_json,
-    quote::{head, is_hidden, label, tail, without_boundaries},
+    quote::{head, is_hidden, label, line, tail, without_boundaries},
 };
 use crate::{
     ledger::identify::redact,
@@ -74,11 +74,15 @@ pub fn request(material: &Material<'_>, table: &Table, nonce: &str) -> Value {
     let (records, omitted) = records(material, nonce);
     let facts = ledger_json(table);
     let take = |name: &str| facts.get(name).cloned().unwrap_or(Value::Null);
-    let pending: Vec<Value> = table.open.iter().map(|row| {
-        let note = if row.inside { "in the span, not done" } else { "outside the span, do not describe as done" };
-        json!({"kind": row.kind.name(), "id": row.id, "position": row.at, "tool": row.tool, "target": row.target,
+    let pending: Vec<Value> = table
+        .open
+        .iter()
+        .map(|row| {
+            let note = if row.inside { "in the span, not done" } else { "outside the span, do not describe as done" };
+            json!({"kind": row.kind.name(), "id": row.id, "position": row.at, "tool": row.tool, "target": row.target,
                "state": row.state.name(), "note": note})
-    }).collect();
+        })
+        .collect();
     let states: serde_json::Map<String, Value> =
         table.echo().into_iter().map(|(key, state)| (key, Value::from(state))).collect();
     json!({
@@ -137,10 +141,9 @@ fn records(material: &Material<'_>, nonce: &str) -> (Vec<Value>, Value) {
         room = room.saturating_sub(text.len() + 100);
         let mut value = json!({"position": at, "kind": kind});
         if let Some(map) = value.as_object_mut() {
-            for (name, text) in [("tool", session.name(record.tool)), ("id", session.name(record.id))] {
-                if !text.is_empty() {
-                    map.insert(name.to_string(), Value::from(label(text, 120).replace(nonce, "[nonce]")));
-                }
+            let names = [("tool", line(session.name(record.tool), 120)), ("id", label(session.name(record.id), 120))];
+            for (name, text) in names.into_iter().filter(|(_, text)| !text.is_empty()) {
+                map.insert(name.to_string(), Value::from(without(nonce, &text)));
             }
             map.insert("text".to_string(), Value::from(text));
             if cut > 0 {
@@ -168,13 +171,17 @@ fn told(record: &Record) -> Option<&'static str> {
     }
 }
 
+/// Nothing in the data can name its own end.
+fn without(nonce: &str, text: &str) -> String {
+    if nonce.is_empty() { text.to_string() } else { text.replace(nonce, "[nonce]") }
+}
+
 /// Beginning and end of `raw` without secrets, tags and hidden characters, and how many bytes are missing.
 fn shortened(raw: &str, nonce: &str) -> (String, usize) {
     let clean = |part: &str| {
         let safe = redact(part);
         let shown: String = safe.text.chars().map(|c| if is_hidden(c) { '\u{fffd}' } else { c }).collect();
-        let shown = if nonce.is_empty() { shown } else { shown.replace(nonce, "[nonce]") };
-        without_boundaries(&shown, |first| if first == '[' { "⁅" } else { "‹" })
+        without_boundaries(&without(nonce, &shown), |first| if first == '[' { "⁅" } else { "‹" })
     };
     if raw.len() <= RECORD {
         return (clean(raw), 0);
@@ -200,7 +207,8 @@ pub fn answer(bytes: &[u8]) -> Result<Answer, ShapeError> {
     }
     let object = object(text)?;
     let calls = ["tool_calls", "tool_use", "function_call"].iter().any(|name| object.get(*name).is_some());
-    let typed = object.get("type").and_then(Value::as_str).is_some_and(|kind| kind.contains("tool") || kind.contains("call"));
+    let typed =
+        object.get("type").and_then(Value::as_str).is_some_and(|kind| kind.contains("tool") || kind.contains("call"));
     if calls || typed || (object.get("name").is_some() && object.get("prose").is_none()) {
         return Err(ShapeError::ToolCall);
     }
@@ -258,8 +266,7 @@ fn object(text: &str) -> Result<serde_json::Map<String, Value>, ShapeError> {
 /// # Errors
 /// What differs, one sentence each.
 pub fn states_match(answer: &Answer, table: &Table) -> Result<(), Vec<String>> {
-    let told: FxHashMap<&str, &str> =
-        answer.states.iter().map(|(key, state)| (key.trim(), state.trim())).collect();
+    let told: FxHashMap<&str, &str> = answer.states.iter().map(|(key, state)| (key.trim(), state.trim())).collect();
     let differs = table.echo().into_iter().filter_map(|(key, state)| match told.get(key.as_str()) {
         Some(said) if said.eq_ignore_ascii_case(state) => None,
         Some(said) => Some(format!("`{key}` is `{state}`, not `{}`.", label(said, 40))),

@@ -1,6 +1,8 @@
 //! The built-in extract: what a resuming agent needs to know, taken from the span without a model. Whatever it takes
 //! from the transcript stands in quotation.
 
+use std::fmt::Write as _;
+
 use super::{
     Material, Table, claims,
     ledger::prose_of,
@@ -131,9 +133,8 @@ impl Found {
     /// The error that the newest resolution of the span is.
     fn error(&mut self, material: &Material<'_>) {
         let session = material.session;
-        let newest = (material.from..material.to)
-            .rev()
-            .find(|at| session.ledger().kind(*at).is_some_and(Kind::is_resolution));
+        let newest =
+            (material.from..material.to).rev().find(|at| session.ledger().kind(*at).is_some_and(Kind::is_resolution));
         let Some(at) = newest.filter(|at| session.ledger().kind(*at) == Some(Kind::Error)) else { return };
         let call = session.ledger().partner(at).and_then(|call| session.record(call));
         let tool = session.name(call.and_then(|call| call.tool)).to_string();
@@ -152,9 +153,8 @@ impl Found {
         }
         write_effects(&mut out, table, limit * 3 / 10);
         section(&mut out, "Open, not done:", owed(table), limit / 6);
-        let error = self.error.iter().map(|(tool, text)| {
-            format!("{}{}", named(&line(tool, 60)), block(text, limit / 12))
-        });
+        let error =
+            self.error.iter().map(|(tool, text)| format!("{}{}", named(&line(tool, 60)), block(text, limit / 12)));
         section(&mut out, "The last result was an error, quoted:", error, limit / 8);
         let todo = self.todo.iter().map(|(state, text)| format!("- {state}: {}\n", quoted(text, 160)));
         section(&mut out, "Last todo list:", todo, limit / 6);
@@ -171,7 +171,7 @@ impl Found {
         section(out, "First request of the person, quoted:", [block(first, limit / 6)], limit / 5);
         let Some((newest, between)) = rest.split_last() else { return };
         if self.unheard > 0 {
-            out.push_str(&format!("({} requests after it are left out.)\n\n", self.unheard));
+            let _ = write!(out, "({} requests after it are left out.)\n\n", self.unheard);
         }
         let lines = between.iter().map(|text| format!("- {}\n", quoted(text, 120)));
         section(out, "Then:", lines, limit / 8);
@@ -229,7 +229,7 @@ fn section(out: &mut String, heading: &str, items: impl IntoIterator<Item = Stri
     out.push('\n');
     out.push_str(&text);
     if left_out > 0 {
-        out.push_str(&format!("- … and {left_out} more\n"));
+        let _ = writeln!(out, "- … and {left_out} more");
     }
     out.push('\n');
 }
@@ -243,8 +243,7 @@ fn owed(table: &Table) -> impl Iterator<Item = String> + '_ {
         let target = if row.target.is_empty() { quoted(&row.id, 80) } else { quoted(&row.target, 120) };
         format!("- outcome unknown, given up by the operator: {} {target}\n", row.tool)
     });
-    let lives_on =
-        table.lives_on.iter().map(|row| format!("- running: {} {}\n", row.kind.name(), quoted(&row.id, 80)));
+    let lives_on = table.lives_on.iter().map(|row| format!("- running: {} {}\n", row.kind.name(), quoted(&row.id, 80)));
     open.chain(given_up).chain(lives_on)
 }
 

@@ -1,5 +1,7 @@
 //! The text of a summary: provenance, prose, and the ledger that code renders and reads back.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use super::{
@@ -35,11 +37,8 @@ pub fn compose(prose: &Prose, table: &Table) -> String {
 
 /// Lines of the prose that begin like ours become quotations, so that the last ledger of a text is always code's.
 fn unforged(prose: &str) -> String {
-    let lines: Vec<String> = prose
-        .trim()
-        .lines()
-        .map(|line| if forges(line) { format!("> {line}") } else { line.to_string() })
-        .collect();
+    let lines: Vec<String> =
+        prose.trim().lines().map(|line| if forges(line) { format!("> {line}") } else { line.to_string() }).collect();
     lines.join("\n")
 }
 
@@ -67,7 +66,7 @@ fn ledger(table: &Table) -> String {
     });
     if table.identifiers.left_out > 0 {
         let left_out = table.identifiers.left_out;
-        out.push_str(&format!("{left_out} identifiers were too many or too long and are left out.\n\n"));
+        let _ = write!(out, "{left_out} identifiers were too many or too long and are left out.\n\n");
     }
     out.push_str(&escaped(&rendered(&table.identifiers.items)));
     out
@@ -97,7 +96,7 @@ fn escaped(rendered: &str) -> String {
             continue;
         }
         for unit in c.encode_utf16(&mut [0; 2]) {
-            out.push_str(&format!("\\u{unit:04x}"));
+            let _ = write!(out, "\\u{unit:04x}");
         }
     }
     out
@@ -147,9 +146,9 @@ pub fn ledger_json(table: &Table) -> Value {
         json!({"kind": kind_word(row.kind), "id": row.id, "call": row.call, "target": row.target,
                "state": row.state.name(), "earlier": row.earlier})
     });
-    let identifiers = table.identifiers.items.iter().map(|item| {
-        json!({"kind": item.kind.name(), "value": item.value, "from": item.from, "state": item.state.name()})
-    });
+    let identifiers = table.identifiers.items.iter().map(
+        |item| json!({"kind": item.kind.name(), "value": item.value, "from": item.from, "state": item.state.name()}),
+    );
     json!({
         "span": [table.from, table.to],
         "open": open.collect::<Vec<_>>(),

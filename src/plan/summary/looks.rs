@@ -3,47 +3,42 @@
 
 use crate::{format::json::Raw, model::Body};
 
-/// Tools that only show something, or that keep the agent's own notes (the todo list is an identifier).
-const LOOKS: [&str; 42] = [
+/// Tools that only show something, or that keep the agent's own notes (the todo list is an identifier). Without `_`.
+const LOOKS: [&str; 37] = [
     "read",
     "readfile",
-    "read_file",
-    "read_many_files",
-    "read_text_file",
+    "readmanyfiles",
+    "readtextfile",
     "grep",
-    "grep_search",
+    "grepsearch",
     "glob",
-    "glob_file_search",
+    "globfilesearch",
     "ls",
     "view",
-    "view_image",
+    "viewimage",
     "cat",
     "list",
-    "list_dir",
-    "list_directory",
-    "list_files",
+    "listdir",
+    "listdirectory",
     "listfiles",
     "search",
-    "search_files",
-    "file_search",
-    "codebase_search",
-    "search_file_content",
+    "searchfiles",
+    "filesearch",
+    "codebasesearch",
+    "searchfilecontent",
     "find",
-    "find_files",
+    "findfiles",
     "toolsearch",
-    "tool_search",
     "notebookread",
     "websearch",
-    "web_search",
     "webfetch",
-    "web_fetch",
     "bashoutput",
     "taskoutput",
     "tasklist",
     "taskget",
     "todowrite",
     "todoread",
-    "update_plan",
+    "updateplan",
     "taskcreate",
     "taskupdate",
     "lsp",
@@ -52,8 +47,8 @@ const LOOKS: [&str; 42] = [
 /// Programs of a shell that only show something, whatever their arguments.
 const SHOWS: [&str; 31] = [
     "ls", "cat", "head", "tail", "grep", "egrep", "rg", "wc", "pwd", "cd", "which", "stat", "file", "tree", "du", "df",
-    "ps", "whoami", "id", "uname", "date", "basename", "dirname", "realpath", "readlink", "cut", "tr", "diff",
-    "jq", "nl", "true",
+    "ps", "whoami", "id", "uname", "date", "basename", "dirname", "realpath", "readlink", "cut", "tr", "diff", "jq",
+    "nl", "true",
 ];
 
 /// Parts of `git` that only show something.
@@ -64,7 +59,7 @@ const ACTS: [&str; 8] = [" into ", " for update", " for share", "pg_", "nextval"
 
 /// True if the call is known to change nothing.
 pub(super) fn is_look(tool: &str, body: &Body) -> bool {
-    let tool = tool.to_ascii_lowercase();
+    let tool = tool.to_ascii_lowercase().replace(['_', '-'], "");
     if LOOKS.contains(&tool.as_str()) {
         return true;
     }
@@ -104,7 +99,8 @@ fn only_asks(query: &str) -> bool {
 fn script_looks(script: &str) -> bool {
     let plain = script.replace("2>/dev/null", "").replace("2>&1", "").replace(">/dev/null", "");
     let doubtful = plain.contains(['>', '`']) || plain.contains("$(") || plain.contains("<(");
-    let mut commands = plain.split(['\n', ';', '|', '&']).map(str::trim).filter(|command| !command.is_empty()).peekable();
+    let mut commands =
+        plain.split(['\n', ';', '|', '&']).map(str::trim).filter(|command| !command.is_empty()).peekable();
     !doubtful && commands.peek().is_some() && commands.all(command_looks)
 }
 
@@ -141,12 +137,21 @@ mod tests {
 
     #[test]
     fn looks_and_effects() {
-        for look in ["ls -l", "cat a | grep b", "git status && git log -3", "sed -n 1,9p a.rs", "cd x; rg y 2>/dev/null"] {
+        for look in
+            ["ls -l", "cat a | grep b", "git status && git log -3", "sed -n 1,9p a.rs", "cd x; rg y 2>/dev/null"]
+        {
             assert!(is_look("Bash", &shell(look)), "{look}");
         }
-        for effect in
-            ["cargo test", "cat a > b", "git commit -m x", "find . -delete", "ls $(rm a)", "sed -i s/a/b/ c", "ls\nrm a", ""]
-        {
+        for effect in [
+            "cargo test",
+            "cat a > b",
+            "git commit -m x",
+            "find . -delete",
+            "ls $(rm a)",
+            "sed -i s/a/b/ c",
+            "ls\nrm a",
+            "",
+        ] {
             assert!(!is_look("Bash", &shell(effect)), "{effect}");
         }
         assert!(is_look("Read", &Body::default()));

@@ -16,9 +16,6 @@ mod quote;
 mod rows;
 mod table;
 
-#[cfg(test)]
-mod tests;
-
 pub use checks::checks;
 pub use exchange::{Answer, ShapeError, answer, correction, request, states_match};
 pub use extract::extract;

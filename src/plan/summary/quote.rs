@@ -1,7 +1,7 @@
 //! Words of the transcript made harmless before they stand in a summary: without secrets, without characters that
 //! nobody sees, without tags by which a runtime or a model tells one speaker from another.
 
-use std::sync::LazyLock;
+use std::{fmt::Write as _, sync::LazyLock};
 
 use regex::Regex;
 
@@ -129,7 +129,7 @@ pub(super) fn block(text: &str, chars: usize) -> String {
     }
     if cut {
         let total = text.len();
-        out.push_str(&format!("> … (shortened; {total} bytes in all)\n"));
+        let _ = writeln!(out, "> … (shortened; {total} bytes in all)");
     }
     out
 }

@@ -88,7 +88,9 @@ impl Table {
             let ended = ended(material);
             self.lives_on.retain(|row| !ended.contains(&row.id));
         }
-        keep_newest(&mut self.given_up, OWED);
+        for row in keep_newest(&mut self.given_up, OWED) {
+            *rest.entry((row.tool, EffectState::Abandoned)).or_default() += 1;
+        }
         for row in keep_newest(&mut self.effects, EARLIER) {
             *rest.entry((row.tool, row.state)).or_default() += row.count;
         }
@@ -117,8 +119,11 @@ impl Table {
                 self.open.push(Open { kind, at, id, tool, target, state, inside });
             }
         }
-        keep_newest(&mut self.open, OWED);
-        keep_newest(&mut self.lives_on, OWED);
+        let open = keep_newest(&mut self.open, OWED).into_iter();
+        let open = open.map(|row| (if row.tool.is_empty() { row.kind.name().into() } else { row.tool }, EffectState::Open));
+        let living = keep_newest(&mut self.lives_on, OWED).into_iter();
+        let living = living.map(|row| (row.kind.name().to_string(), EffectState::Running));
+        self.rest.extend(open.chain(living).map(|(tool, state)| Rest { tool, state, count: 1 }));
     }
 
     fn settled(&mut self, material: &Material<'_>) {
@@ -138,14 +143,15 @@ impl Table {
                 tool,
                 target,
                 reason: line(&settle.reason, TARGET),
-                by: label(&settle.by, NAME),
+                by: line(&settle.by, NAME),
                 inside: material.is_inside(settle.at),
                 earlier: false,
             });
         }
     }
 
-    /// Every call of the span that is not known to be a look; equal ones are one row.
+    /// Every answered call of the span that is not known to be a look; equal ones are one row. What is open or was given
+    /// up by the operator has its own row already.
     fn effects(&mut self, material: &Material<'_>) {
         let session = material.session;
         let given_up: FxHashSet<usize> =
@@ -153,13 +159,13 @@ impl Table {
         let mut rows: Vec<Effect> = Vec::new();
         let mut known: FxHashMap<(String, String, EffectState), usize> = FxHashMap::default();
         for at in material.from..material.to {
-            let Some(state) = state(material, at, given_up.contains(&at)) else { continue };
+            let Some(state) = state(material, at).filter(|_| !given_up.contains(&at)) else { continue };
             let Some(body) = material.body(at) else { continue };
             let raw_tool = body.tool.as_deref().unwrap_or_default();
             if looks::is_look(raw_tool, &body) {
                 continue;
             }
-            let (tool, target) = (label(raw_tool, NAME), target_of(&body));
+            let (tool, target) = (line(raw_tool, NAME), target_of(&body));
             let id = label(session.name(session.id_at(at)), NAME);
             let key = (tool, target, state);
             if let Some(row) = known.get(&key).and_then(|index| rows.get_mut(*index)) {
@@ -171,7 +177,8 @@ impl Table {
             rows.push(Effect { tool, target, state, count: 1, id, at, earlier: false });
         }
         rows.sort_by_key(|row| row.at);
-        let (mut known, mut unknown): (Vec<Effect>, Vec<Effect>) = rows.into_iter().partition(|row| row.state.is_known());
+        let (mut known, mut unknown): (Vec<Effect>, Vec<Effect>) =
+            rows.into_iter().partition(|row| row.state.is_known());
         let mut counted = keep_newest(&mut known, KNOWN);
         counted.extend(keep_newest(&mut unknown, UNKNOWN));
         known.append(&mut unknown);
@@ -255,7 +262,7 @@ fn acted_on(material: &Material<'_>, at: usize) -> (String, String) {
     };
     let Some(body) = material.body(call) else { return (String::new(), String::new()) };
     if ledger.kind(call) == Some(Kind::Call) {
-        (label(body.tool.as_deref().unwrap_or_default(), NAME), target_of(&body))
+        (line(body.tool.as_deref().unwrap_or_default(), NAME), target_of(&body))
     } else {
         (String::new(), line(&body.text, TARGET))
     }
@@ -267,8 +274,8 @@ fn target_of(body: &Body) -> String {
     line(&raw, TARGET)
 }
 
-/// What became of the call at `at`; `None` if there is none, or the runtime discarded it.
-fn state(material: &Material<'_>, at: usize, given_up: bool) -> Option<EffectState> {
+/// What became of the call at `at`; `None` if there is none, the runtime discarded it, or it is open.
+fn state(material: &Material<'_>, at: usize) -> Option<EffectState> {
     let session = material.session;
     let ledger = session.ledger();
     let state = ledger.call_state(at)?;
@@ -278,8 +285,6 @@ fn state(material: &Material<'_>, at: usize, given_up: bool) -> Option<EffectSta
     let failed = resolution.is_some_and(|record| record.kind == Kind::Error);
     let lives_on = |answer: usize| ledger.carried().at(answer).is_some();
     Some(match state {
-        CallState::Void => return None,
-        _ if given_up => EffectState::Abandoned,
         CallState::Abandoned | CallState::ImplicitlyAbandoned => EffectState::Abandoned,
         CallState::Interrupted => EffectState::Interrupted,
         CallState::Result | CallState::Error | CallState::LateResult => match (denied, failed) {
@@ -288,6 +293,6 @@ fn state(material: &Material<'_>, at: usize, given_up: bool) -> Option<EffectSta
             _ if answer.is_some_and(lives_on) => EffectState::Running,
             _ => EffectState::Done,
         },
-        _ => EffectState::Open,
+        _ => return None,
     })
 }
