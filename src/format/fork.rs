@@ -192,6 +192,8 @@ pub struct ForkOrder<'a> {
     pub to: usize,
     /// Stands in the place of the span; `None` if nothing is cut.
     pub summary: Option<&'a str>,
+    /// Tokens in use before.
+    pub tokens: u64,
     /// Settled by force, ascending by place.
     pub settle: &'a [Settle],
     /// Ids and time.
@@ -211,8 +213,14 @@ pub enum Origin {
     Summary,
     /// What was settled, by its place in the order.
     Settled(usize),
-    /// Put in for the runtime's sake; nothing that anybody said.
-    Frame,
+}
+
+impl Forked {
+    /// Ends the line that is being written.
+    pub(super) fn end_line(&mut self, origins: Vec<Origin>) {
+        self.rope.write("\n");
+        self.lines.push(origins);
+    }
 }
 
 /// A new session file, not yet written.
@@ -229,12 +237,21 @@ pub struct Forked {
     pub day: Option<String>,
     /// The command that resumes it, word by word; none where the format belongs to no runtime.
     pub resume: Vec<String>,
-    /// Every record that a fresh reader must find in the context of the new file, in order.
-    pub origins: Vec<Origin>,
-    /// Positions outside the span that are not written because the runtime puts them in by itself when it resumes.
+    /// The same for a file that does not lie where its runtime looks for it, without the path, which comes last; none
+    /// where the runtime takes no path.
+    pub resume_by_path: Vec<String>,
+    /// For every line of the new file the records that a fresh reader must find of it in the context, by their place in
+    /// the line. In which order a reader puts lines is the format's own business.
+    pub lines: Vec<Vec<Origin>>,
+    /// Positions outside the span that are not written: the runtime puts them in by itself when it resumes, or would
+    /// act on them although they are settled.
     pub renewed: Vec<usize>,
+    /// Fields of a kept line that belong to the file and not to what was said: the writer sets them anew.
+    pub envelope: &'static [&'static str],
     /// Lines of the source, beside those of the span, that no resume needs and that are left out.
     pub left_out: usize,
+    /// Sentences that the operator should know before it is written.
+    pub told: Vec<String>,
 }
 
 /// Why a new file cannot be made.

@@ -25,4 +25,4 @@ pub use note::{Note, NoteKind};
 pub use payload::Payload;
 pub use record::{Flags, LaneId, Record, RecordId};
 pub use shown::{Shown, show_line};
-pub use time::{Millis, age, clock, parse_rfc3339, rfc3339};
+pub use time::{Millis, age, clock, local_stamp, parse_rfc3339, rfc3339};

@@ -36,6 +36,12 @@ pub fn clock(time: Millis, zone: &TimeZone) -> Option<String> {
     Some(stamp.to_zoned_datetime(zone.clone()).strftime("%H:%M:%S").to_string())
 }
 
+/// `2026/11/30` and `2026-11-30T14-03-02` in `zone`: names of folders and files that runtimes sort by.
+pub fn local_stamp(time: Millis, zone: &TimeZone) -> Option<(String, String)> {
+    let stamp = Timestamp::from_millisecond(time.known()?).ok()?.to_zoned_datetime(zone.clone());
+    Some((stamp.strftime("%Y/%m/%d").to_string(), stamp.strftime("%Y-%m-%dT%H-%M-%S").to_string()))
+}
+
 /// A length of time for people: `4s`, `4m12s`, `31m41s`, `2h05m`, `3d04h`.
 pub fn age(seconds: i64) -> String {
     let s = seconds.max(0);

@@ -3,12 +3,13 @@ use sha2::{Digest as _, Sha256};
 use super::{
     Abandonment, Check, Outcome, Payload, Plan, PlanError, Request, Session, plan,
     summary::{self, Author, Material, Prose, Table},
-    verify::{self, Old},
+    verify::{self, Old, Placed},
 };
 use crate::{
+    budget::Basis,
     cut::{Rules, why_illegal},
     format::{ForkError, ForkOrder, Forked, Minted, Origin},
-    model::Log,
+    model::{Kind, Log},
 };
 
 /// Blockers that a check names; `plan` lists them all.
@@ -58,10 +59,15 @@ pub struct Draft {
     pub checks: Vec<Check>,
     /// Tokens in use now.
     pub before_tokens: u64,
-    /// Tokens in use in the new session.
+    /// Tokens in use in the new session, estimated.
     pub after_tokens: u64,
+    /// Where the number of tokens in use now comes from.
+    pub basis: Basis,
+    /// Session or thread id of the source, as far as it says.
+    pub session_from: Option<String>,
     /// Bytes of the source that this speaks of.
     pub source_bytes: u64,
+    placed: Placed,
 }
 
 /// A draft cannot be made.
@@ -102,12 +108,14 @@ pub fn draft(session: &Session, payload: &dyn Payload, wish: &Wish, minted: &Min
         let text = summary::compose(&prose, &table);
         Summary { prose, table, text }
     });
+    let before_tokens = session.budget().map_or(0, crate::budget::Budget::used);
     let order = ForkOrder {
         log: session.log(),
         context: session.context(),
         from,
         to,
         summary: summary.as_ref().map(|summary| summary.text.as_str()),
+        tokens: before_tokens,
         settle: &plan.settled,
         minted,
         payload,
@@ -115,16 +123,19 @@ pub fn draft(session: &Session, payload: &dyn Payload, wish: &Wish, minted: &Min
     let forked = adapter.fork(&order)?;
     let bytes = forked.rope.render(payload).ok_or(ForkError::Gone(0))?;
     let after = Session::of_bytes(&bytes, Some(adapter.format()), stem(&forked.name), *session.settings());
+    let placed = Placed::of(&forked, &after);
     let mut checks: Vec<Check> = legality(session, &plan, wish, span).into_iter().collect();
-    checks.extend(verify::checks(&Old { session, payload, plan: &plan, from, to }, &forked, &bytes, &after));
+    checks.extend(verify::checks(&Old { session, payload, plan: &plan, from, to }, &forked, &bytes, &after, &placed));
+    checks.extend(sealed(&material));
     if let Some(summary) = &summary {
         checks.extend(summary::checks(&material, &summary.prose, &summary.table));
     }
-    let before_tokens = session.budget().map_or(0, crate::budget::Budget::used);
     let mut draft = Draft {
         wish: wish.clone(),
         plan,
         summary,
+        basis: session.budget().map_or(Basis::None, |budget| budget.series.basis()),
+        session_from: session.facts().id,
         before_tokens,
         after_tokens: 0,
         source_bytes: session.bytes(),
@@ -132,9 +143,11 @@ pub fn draft(session: &Session, payload: &dyn Payload, wish: &Wish, minted: &Min
         bytes,
         after,
         checks,
+        placed,
     };
     draft.after_tokens = draft.projected(session, span);
     draft.checks.push(size(&draft));
+    draft.checks.extend(draft.forked.told.iter().map(|text| Check::new("told", Outcome::Told, text)));
     Ok(draft)
 }
 
@@ -166,6 +179,19 @@ fn legality(session: &Session, plan: &Plan, wish: &Wish, span: Option<(usize, us
         format!("{from}..{to} may not be cut:{named}{more}")
     });
     Some(Check::of("legal", failed, format!("{from}..{to} is obligation-closed and splits nothing.")))
+}
+
+/// A former summary of which no word can be read (a provider may encrypt it) would be lost.
+fn sealed(material: &Material<'_>) -> Option<Check> {
+    let Material { session, payload, from, to, .. } = *material;
+    let unread = |at: &usize| {
+        let summary = session.record(*at).is_some_and(|record| record.kind == Kind::Summary);
+        summary && session.body(*at, payload).is_none_or(|body| body.text.trim().is_empty())
+    };
+    let at = (from..to).find(unread)?;
+    let text =
+        format!("The earlier summary at #{at} cannot be read (it may be encrypted): what it says would be lost.");
+    Some(Check::new("former-summary", Outcome::Asks, text))
 }
 
 fn size(draft: &Draft) -> Check {
@@ -214,13 +240,20 @@ impl Draft {
         self.checks.iter().filter(|check| check.outcome == Outcome::Asks)
     }
 
+    /// Where the record at `position` of the new context comes from; `None` for what the runtime invents.
+    pub fn origin(&self, position: usize) -> Option<Origin> {
+        let place = self.placed.by_position.binary_search_by_key(&position, |(at, _)| *at).ok()?;
+        self.placed.by_position.get(place).map(|(_, origin)| *origin)
+    }
+
     /// Tokens of the new session on the scale of the old one: what the span frees goes, the summary comes.
     fn projected(&self, session: &Session, span: Option<(usize, usize)>) -> u64 {
         let Some(budget) = session.budget() else { return 0 };
         let frees = span.map_or(0, |(from, to)| budget.frees(from, to));
-        let written = self.forked.origins.iter().zip(self.after.written());
-        let fresh = written.filter(|(origin, _)| !matches!(origin, Origin::Kept(_)));
-        let fresh: u64 = fresh.filter_map(|(_, at)| self.after.record(at)).map(|record| u64::from(record.tokens)).sum();
+        let fresh = self.placed.by_position.iter();
+        let fresh = fresh.filter(|(_, origin)| !matches!(origin, Origin::Kept(_)));
+        let fresh: u64 =
+            fresh.filter_map(|(at, _)| self.after.record(*at)).map(|record| u64::from(record.tokens)).sum();
         (budget.used() + fresh).saturating_sub(frees)
     }
 

@@ -56,7 +56,7 @@ pub(super) fn settlements(session: &Session, wishes: &[Abandonment]) -> Result<V
         let found = find(session, &open, wish)?;
         out.push(Settle {
             at: found.at,
-            place: place(session.ledger(), found.at),
+            place: place(session, found.at),
             act: act(found.kind),
             id: wish.id.clone(),
             reason: wish.reason.clone(),
@@ -92,7 +92,8 @@ fn act(kind: ObligationKind) -> Act {
 
 /// Where the settlement of what opened at `position` is written: directly after the results of its response, whatever
 /// the time. Appended at the end of a log it would legalise nothing.
-fn place(ledger: &Ledger, position: usize) -> usize {
+fn place(session: &Session, position: usize) -> usize {
+    let ledger = session.ledger();
     let of = ledger.partner(position).filter(|_| ledger.kind(position).is_some_and(Kind::is_resolution));
     let run = ledger.response_start(of.unwrap_or(position));
     let mut at = position + 1;
@@ -103,6 +104,11 @@ fn place(ledger: &Ledger, position: usize) -> usize {
         if !same && !own {
             break;
         }
+        at += 1;
+    }
+    // Nothing comes between the parts of one physical message.
+    let message = |at: usize| session.record(at).and_then(|record| record.message);
+    while message(at).is_some() && message(at) == message(at - 1) {
         at += 1;
     }
     at

@@ -5,9 +5,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Check, Outcome, Payload, Plan, Session, settle};
 use crate::{
-    format::{Forked, Origin},
+    format::{Act, Forked, Origin, json::Raw},
     ledger::{Ledger, ObligationKind},
-    model::{Kind, Record},
+    model::{Flags, Kind, Record},
 };
 
 /// The old side.
@@ -26,15 +26,46 @@ enum Place {
     Settled(usize),
 }
 
+/// Where each record of the new context comes from.
+pub(super) struct Placed {
+    /// By position in the new context.
+    pub(super) by_position: Vec<(usize, Origin)>,
+    /// Records that were to be written and are not found, and those that are found and were not to be written.
+    missing: usize,
+    strange: usize,
+}
+
+impl Placed {
+    /// By line and place in the line, so that the format's own rule of order is no part of it.
+    pub(super) fn of(forked: &Forked, after: &Session) -> Self {
+        let mut found: Vec<(u32, u32, usize)> =
+            after.written().filter_map(|at| after.record(at).map(|record| (record.line, record.at, at))).collect();
+        found.sort_unstable();
+        let mut out = Self { by_position: Vec::with_capacity(found.len()), missing: 0, strange: 0 };
+        let mut found = found.into_iter().peekable();
+        for (line, origins) in (1u32..).zip(&forked.lines) {
+            let mut origins = origins.iter();
+            while let Some((_, _, at)) = found.next_if(|(of, ..)| *of == line) {
+                match origins.next() {
+                    Some(origin) => out.by_position.push((at, *origin)),
+                    None => out.strange += 1,
+                }
+            }
+            out.missing += origins.count();
+        }
+        out.strange += found.count();
+        out.by_position.sort_unstable_by_key(|(at, _)| *at);
+        out
+    }
+}
+
 /// Every structural check of `bytes`, which `after` was read from.
-pub(super) fn checks(old: &Old<'_>, forked: &Forked, bytes: &[u8], after: &Session) -> Vec<Check> {
-    let written: Vec<usize> = after.written().collect();
-    let origins = &forked.origins;
-    let mut checks = vec![read_back(after), records(old, origins, after, &written), coverage(old, forked)];
-    checks.push(verbatim(old, origins, after, &written, bytes));
-    let places: FxHashMap<usize, Place> = written
+pub(super) fn checks(old: &Old<'_>, forked: &Forked, bytes: &[u8], after: &Session, placed: &Placed) -> Vec<Check> {
+    let mut checks = vec![read_back(old, after, placed), records(old, after, placed), coverage(old, forked)];
+    checks.push(verbatim(old, forked, after, placed, bytes));
+    let places: FxHashMap<usize, Place> = placed
+        .by_position
         .iter()
-        .zip(origins)
         .filter_map(|(at, origin)| match origin {
             Origin::Kept(position) => Some((*at, Place::Old(*position))),
             Origin::Settled(n) => Some((*at, Place::Settled(*n))),
@@ -44,9 +75,9 @@ pub(super) fn checks(old: &Old<'_>, forked: &Forked, bytes: &[u8], after: &Sessi
     let (_, ledger, put) = settle::settled(old.session, &old.plan.settled);
     let here = Renumbered { put };
     checks.push(pending(old, &ledger, &here, after, &places));
-    checks.push(pairing(&ledger, &here, after, &places));
+    checks.push(pairing(old, &ledger, &here, after, &places));
     checks.push(carried(old, &ledger, &here, after, &places));
-    checks.push(summaries(old, origins, after));
+    checks.push(summaries(old, placed, after));
     checks
 }
 
@@ -64,65 +95,88 @@ impl Renumbered {
     }
 }
 
-fn read_back(after: &Session) -> Check {
+/// The only damage in the new file is what was kept of the old one's.
+fn read_back(old: &Old<'_>, after: &Session, placed: &Placed) -> Check {
     let log = after.log();
-    let bad = log.damaged > 0 || !after.partial().is_empty();
-    let failed = bad.then(|| "A fresh reader finds damage in the new file.".to_string());
-    Check::of("read-back", failed, format!("A fresh reader understands all {} lines.", log.lines))
+    let kept = placed.by_position.iter().filter(|(_, origin)| match origin {
+        Origin::Kept(at) => old.session.record(*at).is_some_and(|record| record.kind == Kind::Opaque),
+        _ => false,
+    });
+    let bad = log.damaged as usize > kept.count() || !after.partial().is_empty();
+    let failed = bad.then(|| "A fresh reader finds damage in the new file that the source does not have.".to_string());
+    Check::of("read-back", failed, format!("A fresh reader understands the {} lines of the new file.", log.lines))
 }
 
-/// The new context is exactly what the writer says it is, record by record.
-fn records(old: &Old<'_>, origins: &[Origin], after: &Session, written: &[usize]) -> Check {
-    let mut failed = (written.len() != origins.len())
-        .then(|| format!("{} records were to be written, a fresh reader finds {}.", origins.len(), written.len()));
-    for (at, origin) in written.iter().zip(origins) {
+/// The new context is exactly what the writer says it is, in the old order, with the summary where the span was.
+fn records(old: &Old<'_>, after: &Session, placed: &Placed) -> Check {
+    let mut failed = (placed.missing + placed.strange > 0)
+        .then(|| format!("{} records would be missing, {} were not planned.", placed.missing, placed.strange));
+    let mut newest = None;
+    for (at, origin) in &placed.by_position {
         let Some(record) = after.record(*at) else { continue };
         let same = match origin {
-            Origin::Kept(position) | Origin::Repeated(position) => {
-                old.session.record(*position).is_some_and(|before| alike(old.session, before, after, record))
+            Origin::Kept(position) => {
+                let rises = newest.is_none_or(|newest| newest < *position);
+                newest = newest.max(Some(*position));
+                rises && is_alike(old, *position, after, record)
             }
-            Origin::Summary => record.kind == Kind::Summary,
-            Origin::Settled(n) => old.plan.settled.get(*n).is_some_and(|wish| after.name(record.id) == wish.id),
-            Origin::Frame => true,
+            Origin::Repeated(position) => is_alike(old, *position, after, record),
+            Origin::Summary => record.kind == Kind::Summary && newest.is_none_or(|newest| newest < old.from),
+            Origin::Settled(n) => old.plan.settled.get(*n).is_some_and(|wish| {
+                // The end of a task is told by a message, which has no id of its own.
+                wish.act == Act::DeclareDead || after.name(record.id) == wish.id
+            }),
         };
         if !same && failed.is_none() {
             failed =
                 Some(format!("Record {at} of the new file is not what was planned there ({}).", record.kind.name()));
         }
     }
-    Check::of("records-as-planned", failed, format!("{} records, each where it was planned.", written.len()))
+    let n = placed.by_position.len();
+    Check::of("records-as-planned", failed, format!("{n} records, each where it was planned."))
 }
 
+fn is_alike(old: &Old<'_>, position: usize, after: &Session, now: &Record) -> bool {
+    old.session.record(position).is_some_and(|before| alike(old.session, before, after, now))
+}
+
+/// Whether a result is a failure may stand on a line that no model reads, and that is not written again.
 fn alike(old: &Session, before: &Record, new: &Session, now: &Record) -> bool {
-    before.kind == now.kind
+    let kind = |kind: Kind| if kind == Kind::Error { Kind::Result } else { kind };
+    let same = |flag: Flags| before.flags.has(flag) == now.flags.has(flag);
+    kind(before.kind) == kind(now.kind)
         && old.name(before.id) == new.name(now.id)
-        && old.name(before.tool) == new.name(now.tool)
-        && before.flags == now.flags
+        && (before.flags.has(Flags::SYNTHETIC) || old.name(before.tool) == new.name(now.tool))
+        && [Flags::VOID, Flags::HUMAN, Flags::META, Flags::SERVER, Flags::UNKNOWN_OUTCOME].into_iter().all(same)
 }
 
 /// Each old record is kept, summarised or put in anew by the runtime, and none is twice.
 fn coverage(old: &Old<'_>, forked: &Forked) -> Check {
     let len = old.session.context().len();
     let mut seen = vec![0u32; len];
-    let kept = forked.origins.iter().filter_map(|origin| match origin {
+    let kept = forked.lines.iter().flatten().filter_map(|origin| match origin {
         Origin::Kept(at) => Some(*at),
         _ => None,
     });
     let renewed = forked.renewed.iter().copied();
     let invented = (0..len).filter(|at| old.session.context().slots().get(*at).is_some_and(|slot| slot.id().is_none()));
-    let outside = invented.filter(|at| *at < old.from || *at >= old.to);
-    for at in (old.from..old.to).chain(kept).chain(renewed).chain(outside) {
+    let outside: Vec<usize> = invented.filter(|at| *at < old.from || *at >= old.to).collect();
+    let kept: FxHashSet<usize> = kept.collect();
+    // What the runtime invented may be written down.
+    let outside = outside.into_iter().filter(|at| !kept.contains(at));
+    let twice = forked.lines.iter().flatten().filter(|origin| matches!(origin, Origin::Kept(_))).count() > kept.len();
+    for at in (old.from..old.to).chain(kept.iter().copied()).chain(renewed).chain(outside) {
         if let Some(count) = seen.get_mut(at) {
             *count += 1;
         }
     }
-    let wrong = seen.iter().position(|count| *count != 1);
+    let wrong = seen.iter().position(|count| *count != 1).or(twice.then_some(0));
     let failed =
         wrong.map(|at| format!("Record {at} would be {}.", if seen.get(at) == Some(&0) { "lost" } else { "twice" }));
     let summarised = old.to - old.from;
     let renewed = forked.renewed.len();
     let renewed = if renewed > 0 { format!(", {renewed} put in anew by the runtime") } else { String::new() };
-    let kept = forked.origins.iter().filter(|origin| matches!(origin, Origin::Kept(_))).count();
+    let kept = forked.lines.iter().flatten().filter(|origin| matches!(origin, Origin::Kept(_))).count();
     Check::of(
         "coverage",
         failed,
@@ -131,20 +185,35 @@ fn coverage(old: &Old<'_>, forked: &Forked) -> Check {
 }
 
 /// What is kept is kept byte for byte.
-fn verbatim(old: &Old<'_>, origins: &[Origin], after: &Session, written: &[usize], bytes: &[u8]) -> Check {
+fn verbatim(old: &Old<'_>, forked: &Forked, after: &Session, placed: &Placed, bytes: &[u8]) -> Check {
     let mut failed = None;
     let mut kept = 0;
-    for (at, origin) in written.iter().zip(origins) {
+    for (at, origin) in &placed.by_position {
         let (Origin::Kept(position) | Origin::Repeated(position)) = origin else { continue };
         let (Some(before), Some(now)) = (old.session.record(*position), after.record(*at)) else { continue };
         kept += 1;
+        // Nothing stands in the source for what the runtime invented.
+        if before.flags.has(Flags::SYNTHETIC) {
+            continue;
+        }
         let was = old.payload.read(before.segment, before.offset + u64::from(before.at), before.len);
         let is = Payload::read(bytes, 0, now.offset + u64::from(now.at), now.len);
-        if was.is_none() || was != is {
+        let same = was.zip(is).is_some_and(|(was, is)| was == is || is_same_inside(&was, &is, forked.envelope));
+        if !same {
             failed.get_or_insert_with(|| format!("Record {position} would not be kept byte for byte."));
         }
     }
     Check::of("kept-verbatim", failed, format!("{kept} kept records are byte for byte those of the source."))
+}
+
+/// The same fields with the same bytes, but for those of `envelope`: some records are a whole line.
+fn is_same_inside(was: &[u8], is: &[u8], envelope: &[&str]) -> bool {
+    let (Ok(was), Ok(is)) = (Raw::parse(was), Raw::parse(is)) else { return false };
+    let inside = |value: Raw<'_>| -> Vec<(String, Vec<u8>)> {
+        let fields = value.fields().map(|(key, value)| (key.str().into_owned(), value.bytes().to_vec()));
+        fields.filter(|(key, _)| !envelope.contains(&key.as_str())).collect()
+    };
+    was.is_object() && is.is_object() && inside(was) == inside(is)
 }
 
 /// What is owed stays owed, as instances; nothing else is.
@@ -190,7 +259,13 @@ fn pending(
 }
 
 /// Kept calls keep their own results; no result loses its call.
-fn pairing(ledger: &Ledger, here: &Renumbered, after: &Session, places: &FxHashMap<usize, Place>) -> Check {
+fn pairing(
+    old: &Old<'_>,
+    ledger: &Ledger,
+    here: &Renumbered,
+    after: &Session,
+    places: &FxHashMap<usize, Place>,
+) -> Check {
     let new = after.ledger();
     let strangers = |list: Vec<usize>, known: &dyn Fn(usize) -> bool| {
         list.into_iter().find(|at| places.get(at).is_some_and(|_| !known(*at)))
@@ -208,17 +283,21 @@ fn pairing(ledger: &Ledger, here: &Renumbered, after: &Session, places: &FxHashM
     let double = strangers(new.duplicates().iter().map(|(at, _)| *at as usize).collect(), &|at| {
         place(at).is_some_and(|place| doubles.contains(&place))
     });
-    // The partner of every kept record of the old ledger.
-    let mut partner: FxHashMap<Place, Place> = FxHashMap::default();
+    // A partner that the runtime invents is one wherever it stands.
+    let invented = |place: Place| match place {
+        Place::Old(at) => old.session.record(at).is_some_and(|record| record.flags.has(Flags::SYNTHETIC)),
+        Place::Settled(_) => false,
+    };
+    let told = |place: Place| (!invented(place)).then_some(place);
+    let mut partner: FxHashMap<Place, Option<Place>> = FxHashMap::default();
     for at in 0..ledger.len() {
         if let Some(other) = ledger.partner(at) {
-            partner.insert(here.of(at), here.of(other));
+            partner.insert(here.of(at), told(here.of(other)));
         }
     }
     let parted = places.iter().find(|(at, place)| {
-        let now = new.partner(**at).and_then(|other| places.get(&other).copied());
-        let was = partner.get(place).copied();
-        was != now && !(now.is_none() && new.partner(**at).is_some() && was.is_none())
+        let now = new.partner(**at).map(|other| places.get(&other).copied().and_then(told));
+        !invented(**place) && partner.get(place).copied() != now
     });
     let failed = if let Some(at) = orphan {
         Some(format!("Result {} would lose its call.", old_of(at).unwrap_or(at)))
@@ -260,8 +339,8 @@ fn carried(
     Check::new("carried", outcome, text)
 }
 
-fn summaries(old: &Old<'_>, origins: &[Origin], after: &Session) -> Check {
-    let wanted = origins.iter().filter(|origin| match origin {
+fn summaries(old: &Old<'_>, placed: &Placed, after: &Session) -> Check {
+    let wanted = placed.by_position.iter().filter(|(_, origin)| match origin {
         Origin::Summary => true,
         Origin::Kept(at) => old.session.record(*at).is_some_and(|record| record.kind == Kind::Summary),
         _ => false,
@@ -271,6 +350,6 @@ fn summaries(old: &Old<'_>, origins: &[Origin], after: &Session) -> Check {
         after.written().filter(|at| after.record(*at).is_some_and(|record| record.kind == Kind::Summary)).count();
     let cut = old.from < old.to;
     let failed = (found != wanted || (cut && found != 1))
-        .then(|| format!("The new context would hold {found} summaries, not {wanted}."));
+        .then(|| format!("The new context would hold {found} summaries: start the span at or before the earlier one."));
     Check::of("one-summary", failed, if cut { "Exactly one summary, marked as machine-made." } else { "No summary." })
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use cutline::{
     format::Act,
-    plan::summary::{Answer, ShapeError, answer, correction, request, states_match},
+    plan::summary::{Answer, Author, ShapeError, answer, correction, request, states_match, summarised},
 };
 use serde_json::{Value, json};
 
@@ -191,4 +191,36 @@ fn the_published_schemas_tell_the_truth() {
         fits(&correction(&told, &["x".to_string()]), &asked, "correction");
     }
     fits(&json!({"prose": "x", "states": {"c1": "failed"}}), &answered, "answer");
+}
+
+#[test]
+fn a_summariser_gets_one_more_try() {
+    let case = case();
+    let table = case.table();
+    let right = json!({"prose": "Tests are green; publishing failed.", "states": request(&case.material(), &table, "n")["states"]});
+    let wrong = json!({"prose": "All published.", "states": {}});
+    let run = |answers: &[&Value]| {
+        let mut asked = Vec::new();
+        let mut left = answers.iter();
+        let got = summarised(&case.material(), &table, "n", "model", |bytes| {
+            asked.push(serde_json::from_slice::<Value>(bytes).unwrap());
+            left.next().map(|answer| answer.to_string().into_bytes()).ok_or_else(|| "It is gone.".to_string())
+        });
+        (got, asked)
+    };
+    let (got, asked) = run(&[&right]);
+    let (prose, remark) = got.unwrap();
+    assert_eq!((prose.by, remark, asked.len()), (Author::Command("model".to_string()), None, 1));
+    let (got, asked) = run(&[&wrong, &right]);
+    let (prose, remark) = got.unwrap();
+    assert!(prose.text.starts_with("Tests are green") && remark.is_some());
+    assert!(asked[0].get("correction").is_none() && asked[1]["correction"]["differences"].is_array());
+    for answers in [[&wrong, &wrong].as_slice(), &[&wrong], &[&wrong, &json!({"no": 1})]] {
+        let (prose, remark) = run(answers).0.unwrap();
+        assert_eq!(prose.by, Author::Extract);
+        assert_eq!(prose.text, case.extract());
+        assert!(remark.unwrap().contains("built-in extract"));
+    }
+    assert_eq!(run(&[]).0.unwrap_err(), "It is gone.");
+    assert!(run(&[&json!({"prose": ""})]).0.unwrap_err().contains("empty"));
 }

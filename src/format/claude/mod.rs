@@ -2,13 +2,14 @@
 //!
 //! Comes in: the lines of a file that grows by append, where one line is one content block, one result, or metadata.
 //! Goes out: a record for each content block, the events of tasks, retries and interrupts, usage, and the context
-//! that the runtime would rebuild from the tree of parents (leaf, boundaries, kept records, siblings, repairs).
+//! that the runtime would rebuild from the tree of parents (leaf, boundaries, kept records, siblings, repairs); and new
+//! session files that it resumes.
 //! Must never: trust the order or the completeness of parents (they are missing, doubled and cyclic in real files),
 //! count calls of nested progress messages, or treat an unknown type as an error.
 
 use rustc_hash::FxHashSet;
 
-use super::{Adapter, Capability, Counting, Format, Line, SessionFacts};
+use super::{Adapter, Capability, Counting, ForkError, ForkOrder, Forked, Format, Line, SessionFacts};
 use crate::model::{Body, Context, Flags, Kind, LaneId, Log, NoteKind, Record, RecordId, Sym};
 
 mod blocks;
@@ -22,6 +23,7 @@ mod segment;
 mod tasks;
 mod tree;
 mod user;
+mod write;
 
 use envelope::Envelope;
 use live::Live;
@@ -194,6 +196,13 @@ impl Adapter for Claude {
 
     fn body(&self, line: &[u8], record: &Record) -> Body {
         body::decode(line, record)
+    }
+
+    fn fork(&self, order: &ForkOrder<'_>) -> Result<Forked, ForkError> {
+        if self.agent_file || self.compaction_run {
+            return Err(write::of_sub_agent());
+        }
+        write::fork(order)
     }
 
     fn session(&self) -> SessionFacts {

@@ -23,6 +23,7 @@ mod output;
 mod processes;
 mod step;
 mod wrappers;
+mod write;
 
 use head::{Generation, Head, Lineage};
 use history::History;
@@ -31,10 +32,12 @@ use line::{Entry, Sort, pick, unread};
 use lint::Lint;
 use meter::Meter;
 use processes::Processes;
-use step::{Compaction, Item, Role, Step};
+use step::{Compaction, Deed, Item, Role, Step};
 
-use super::{Adapter, Capability, Continues, Counting, Format, Line, SessionFacts, json::Raw};
-use crate::model::{Body, Boundary, Context, Flags, Kind, Log, Millis, NoteKind, Record};
+use super::{
+    Adapter, Capability, Continues, Counting, ForkError, ForkOrder, Forked, Format, Line, SessionFacts, json::Raw,
+};
+use crate::model::{Body, Boundary, Context, Flags, Kind, Log, Millis, NoteKind, Record, RecordId};
 
 /// Reader of Codex rollouts.
 #[derive(Default)]
@@ -108,7 +111,10 @@ impl Codex {
                 }
             }
             Step::Asked => self.history.asked(),
-            Step::Compacted(cut) => self.history.compacted(&cut, log),
+            Step::Compacted(cut) => {
+                self.history.compacted(&cut, log);
+                self.processes.repeated(&cut.deeds, log);
+            }
             Step::RolledBack { turns, line } => self.history.rolled_back(turns, line, log),
             Step::Happened(what) => {
                 let record = self.history.newest().unwrap_or(0);
@@ -175,7 +181,8 @@ impl Codex {
         let role = if wrappers::is_summary(&text) { Role::Summary } else { Role::Prompt };
         let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
         let summary = Item { record, role, text: bytes, row: 0 };
-        let items = history.map(|history| self.replacement(history, entry.time, line, log));
+        let replaced = history.map(|history| self.replacement(history, entry.time, line, log));
+        let (items, deeds) = replaced.unzip();
         if line.segment == 0 && !line.salvaged {
             let (before, automatic) = (self.meter.before(log), self.turn_is_busy);
             log.boundaries.push(Boundary { line: line.number, before, automatic });
@@ -193,19 +200,27 @@ impl Codex {
         }
         let newest = items.as_ref().and_then(|items| items.last()).map_or(record, |item| item.record);
         self.meter.boundary(Some(newest));
-        self.take(Step::Compacted(Compaction { summary, line: line.number, items }), log);
+        let deeds = deeds.unwrap_or_default();
+        self.take(Step::Compacted(Compaction { summary, line: line.number, items, deeds }), log);
     }
 
-    fn replacement(&mut self, history: Raw<'_>, time: Millis, line: &Line<'_>, log: &mut Log) -> Vec<Item> {
+    fn replacement(
+        &mut self,
+        history: Raw<'_>,
+        time: Millis,
+        line: &Line<'_>,
+        log: &mut Log,
+    ) -> (Vec<Item>, Vec<(Deed, RecordId)>) {
         let manner = self.manner(true);
-        let mut items = Vec::new();
+        let (mut items, mut deeds) = (Vec::new(), Vec::new());
         for value in history.items() {
-            if let Step::Item { item, sent: true, .. } = self.reader.item(line, value, time, manner, log) {
+            if let Step::Item { item, sent: true, deed, .. } = self.reader.item(line, value, time, manner, log) {
                 items.push(item);
+                deeds.push((deed, item.record));
             }
         }
         self.reader.responses.end();
-        items
+        (items, deeds)
     }
 
     /// A line that no model reads.
@@ -299,5 +314,9 @@ impl Adapter for Codex {
 
     fn continues(&self) -> Option<Continues> {
         self.lineage.want()
+    }
+
+    fn fork(&self, order: &ForkOrder<'_>) -> Result<Forked, ForkError> {
+        write::fork(order, self.head.generation)
     }
 }

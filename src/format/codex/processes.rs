@@ -66,6 +66,22 @@ impl Processes {
         }
     }
 
+    /// Takes the items of a replacement history. Those that the file has told before are old news; a new thread file
+    /// tells them here for the first time.
+    pub(super) fn repeated(&mut self, deeds: &[(Deed, RecordId)], log: &mut Log) {
+        let mut fresh = FxHashSet::default();
+        for (deed, record) in deeds {
+            let new = match deed {
+                Deed::Call { call, .. } => !self.calls.contains_key(call) && fresh.insert(*call),
+                Deed::Output { call, .. } => fresh.contains(call),
+                Deed::None | Deed::Told(_) => false,
+            };
+            if new {
+                self.item(*deed, *record, log);
+            }
+        }
+    }
+
     /// Takes what a display line tells, at the newest record of the context. True if something came of it.
     pub(super) fn happened(&mut self, what: Happening, record: RecordId, log: &mut Log) -> bool {
         let before = log.events.len();

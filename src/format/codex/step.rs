@@ -99,6 +99,8 @@ pub(super) struct Compaction {
     pub(super) line: u32,
     /// The replacement history, if there is one.
     pub(super) items: Option<Vec<Item>>,
+    /// What its items did, in order.
+    pub(super) deeds: Vec<(Deed, RecordId)>,
 }
 
 /// What a line did.

@@ -7,6 +7,11 @@ use crate::format::json::Raw;
 /// First words of every summary that Codex puts into a user message (0.59 and later). Older clients wrote the
 /// summary raw; there it cannot be told from a prompt, and neither can the client.
 const SUMMARY_START: &str = "Another language model started to solve this problem";
+/// The whole preamble, byte for byte as the client writes it: by it the next compaction of its own replaces ours.
+pub(super) const SUMMARY_PREFIX: &str = "Another language model started to solve this problem and produced a summary of \
+    its thinking process. You also have access to the state of the tools that were used by that language model. Use this \
+    to build on the work that has already been done and avoid duplicating work. Here is the summary produced by the other \
+    language model, use the information in this summary to assist with your own analysis:";
 
 /// Start and end of texts in the user's name that the client wrote (`is_contextual_user_message` upstream).
 const WRAPPERS: [(&str, &str); 14] = [

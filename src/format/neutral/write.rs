@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     format::{
-        Act, ForkError, ForkOrder, Forked, Origin, Rope, Settle,
+        Act, ForkError, ForkOrder, Forked, Origin, Settle,
         fork::{Edits, line_of, quoted},
         json::Raw,
     },
@@ -22,7 +22,7 @@ pub(super) fn fork(order: &ForkOrder<'_>, header: Option<&Record>, session: Opti
         let Some(at) = positions.get(&id).copied() else {
             // Other lanes are no part of what the model reads; they stay where they are.
             if record.lane != LaneId::MAIN {
-                keep(record, &mut out.rope);
+                keep(record, Vec::new(), &mut out);
             }
             continue;
         };
@@ -33,8 +33,7 @@ pub(super) fn fork(order: &ForkOrder<'_>, header: Option<&Record>, session: Opti
             summary(order, &mut out);
         }
         if at < order.from || at >= order.to {
-            keep(record, &mut out.rope);
-            out.origins.push(Origin::Kept(at));
+            keep(record, vec![Origin::Kept(at)], &mut out);
         }
     }
     for (n, wish) in settle {
@@ -55,7 +54,8 @@ fn head(
     let from = session.map_or("null".to_string(), quoted);
     let fresh = quoted(&out.session);
     let Some(record) = header else {
-        out.rope.write(format!("{{\"cutline\":1,\"session\":{fresh},\"forked_from\":{from}}}\n"));
+        out.rope.write(format!("{{\"cutline\":1,\"session\":{fresh},\"forked_from\":{from}}}"));
+        out.end_line(Vec::new());
         return Ok(());
     };
     let line = line_of(order, record)?;
@@ -64,14 +64,14 @@ fn head(
     edits.set(value, "session", &fresh);
     edits.set(value, "forked_from", &from);
     edits.apply(value, record.segment, record.offset, &mut out.rope);
-    out.rope.write("\n");
+    out.end_line(Vec::new());
     Ok(())
 }
 
 /// The value alone: what stood on its line beside it is damage.
-fn keep(record: &Record, rope: &mut Rope) {
-    rope.copy(record.segment, record.offset + u64::from(record.at), record.len);
-    rope.write("\n");
+fn keep(record: &Record, origins: Vec<Origin>, out: &mut Forked) {
+    out.rope.copy(record.segment, record.offset + u64::from(record.at), record.len);
+    out.end_line(origins);
 }
 
 fn summary(order: &ForkOrder<'_>, out: &mut Forked) {
@@ -79,12 +79,12 @@ fn summary(order: &ForkOrder<'_>, out: &mut Forked) {
     let time = rfc3339(order.minted.now).unwrap_or_default();
     let last = order.to.saturating_sub(1);
     out.rope.write(format!(
-        "{{\"kind\":\"summary\",\"time\":{},\"covers\":[{},{last}],\"text\":{}}}\n",
+        "{{\"kind\":\"summary\",\"time\":{},\"covers\":[{},{last}],\"text\":{}}}",
         quoted(&time),
         order.from,
         quoted(text)
     ));
-    out.origins.push(Origin::Summary);
+    out.end_line(vec![Origin::Summary]);
 }
 
 fn settled(order: &ForkOrder<'_>, n: usize, wish: &Settle, out: &mut Forked) {
@@ -101,6 +101,6 @@ fn settled(order: &ForkOrder<'_>, n: usize, wish: &Settle, out: &mut Forked) {
     };
     let time = quoted(&rfc3339(order.minted.now).unwrap_or_default());
     let (id, reason, by) = (quoted(&wish.id), quoted(&wish.text()), quoted(&wish.by));
-    out.rope.write(format!("{{\"kind\":{kind},\"id\":{id},\"time\":{time},\"reason\":{reason},\"by\":{by}}}\n"));
-    out.origins.push(Origin::Settled(n));
+    out.rope.write(format!("{{\"kind\":{kind},\"id\":{id},\"time\":{time},\"reason\":{reason},\"by\":{by}}}"));
+    out.end_line(vec![Origin::Settled(n)]);
 }

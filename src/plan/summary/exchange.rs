@@ -5,8 +5,9 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::{
-    Material, Table,
+    Author, Material, Prose, Table,
     checks::misshapen,
+    extract,
     ledger::ledger_json,
     quote::{head, is_hidden, label, line, tail, without_boundaries},
 };
@@ -288,4 +289,38 @@ pub fn correction(request: &Value, differences: &[String]) -> Value {
         }
     }
     Value::Object(out)
+}
+
+/// Asks a summariser through `ask`, which takes a request and gives back what was answered; `name` is its program's.
+/// An answer whose states differ from the table is sent back once; if they differ again, the built-in extract stands
+/// in for it, and the second value says why.
+///
+/// # Errors
+/// Why there is no answer, or why the first one is no summary.
+pub fn summarised(
+    material: &Material<'_>,
+    table: &Table,
+    nonce: &str,
+    name: &str,
+    mut ask: impl FnMut(&[u8]) -> Result<Vec<u8>, String>,
+) -> Result<(Prose, Option<String>), String> {
+    let mut asked = |request: &Value| -> Result<Answer, String> {
+        answer(&ask(request.to_string().as_bytes())?).map_err(|error| error.to_string())
+    };
+    let by = Author::Command(name.to_string());
+    let first_request = request(material, table, nonce);
+    let first = asked(&first_request)?;
+    let Err(differences) = states_match(&first, table) else { return Ok((Prose { text: first.prose, by }, None)) };
+    let why = match asked(&correction(&first_request, &differences)) {
+        Ok(second) => match states_match(&second, table) {
+            Ok(()) => {
+                let remark = "The summariser's first answer told states wrongly; its second one is used.".to_string();
+                return Ok((Prose { text: second.prose, by }, Some(remark)));
+            }
+            Err(differences) => differences.into_iter().next().unwrap_or_default(),
+        },
+        Err(why) => why,
+    };
+    let text = format!("The summariser told states wrongly twice, so the built-in extract is used: {why}");
+    Ok((Prose { text: extract(material, table), by: Author::Extract }, Some(text)))
 }

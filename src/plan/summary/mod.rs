@@ -17,7 +17,7 @@ mod rows;
 mod table;
 
 pub use checks::checks;
-pub use exchange::{Answer, ShapeError, answer, correction, request, states_match};
+pub use exchange::{Answer, ShapeError, answer, correction, request, states_match, summarised};
 pub use extract::extract;
 pub use ledger::{compose, ledger_json};
 pub use rows::{Effect, EffectState, GivenUp, LivesOn, Open, Rest};

@@ -120,7 +120,8 @@ impl Table {
             }
         }
         let open = keep_newest(&mut self.open, OWED).into_iter();
-        let open = open.map(|row| (if row.tool.is_empty() { row.kind.name().into() } else { row.tool }, EffectState::Open));
+        let open =
+            open.map(|row| (if row.tool.is_empty() { row.kind.name().into() } else { row.tool }, EffectState::Open));
         let living = keep_newest(&mut self.lives_on, OWED).into_iter();
         let living = living.map(|row| (row.kind.name().to_string(), EffectState::Running));
         self.rest.extend(open.chain(living).map(|(tool, state)| Rest { tool, state, count: 1 }));
