@@ -14,10 +14,14 @@
 //! Must never: change state while drawing; touch a file, a clock or the terminal outside an effect; write at all.
 
 mod action;
+mod dialog;
+mod hand;
+mod hands;
 mod keymap;
 mod layout;
 mod msg;
 mod picker;
+mod preview;
 mod run;
 mod search;
 mod state;
@@ -28,8 +32,9 @@ mod update;
 mod view;
 
 pub use action::{Action, Group, table as action_table};
+pub use hands::{Hands, Liveness, Order, Told, Writer, Written};
 pub use layout::{Regions, layout};
-pub use msg::{Effect, Msg};
+pub use msg::{Drafted, Effect, Msg};
 pub use picker::{Choice, Picker};
 pub use run::{End, Feeder, run};
 pub use state::{Focus, Options, State};

@@ -150,7 +150,16 @@ fn options(manner: &Manner, name: String, stem: String) -> Options {
         symbols: if manner.screen.ascii || !unicode_locale() { Symbols::Ascii } else { Symbols::Unicode },
         theme: theme(&manner.screen),
         zone: TimeZone::system(),
+        operator: operator(),
+        no_writes: None,
+        summariser: None,
     }
+}
+
+/// Who sits here, as far as the environment says; the dialogs let them say more.
+fn operator() -> String {
+    let name = ["USER", "LOGNAME"].iter().find_map(|name| env::var(name).ok().filter(|name| !name.is_empty()));
+    name.unwrap_or_else(|| "operator".to_string())
 }
 
 /// Colour by choice, else by `NO_COLOR` and the terminal.
