@@ -2,10 +2,21 @@
 
 use std::process::ExitCode;
 
-use crate::{export::ErrorReport, model::show_line, plan::PlanError, source::SourceError};
+use crate::{
+    commit::{CommitError, UndoError},
+    export::ErrorReport,
+    format::ForkError,
+    model::show_line,
+    plan::{DraftError, PlanError},
+    source::SourceError,
+};
 
 /// Internal or I/O error.
 pub(super) const IO: u8 = 1;
+/// A plan that is refused.
+pub(super) const REFUSED: u8 = 11;
+/// The source is not what it was, or somebody writes it.
+pub(super) const CHANGED: u8 = 14;
 /// Usage.
 pub(super) const USAGE: u8 = 2;
 /// Ctrl-C.
@@ -66,6 +77,36 @@ impl From<SourceError> for Failure {
 impl From<PlanError> for Failure {
     fn from(error: PlanError) -> Self {
         Self::new(USAGE, "usage", error.to_string(), "")
+    }
+}
+
+impl From<DraftError> for Failure {
+    fn from(error: DraftError) -> Self {
+        match error {
+            DraftError::Plan(error) => error.into(),
+            DraftError::Fork(error) => {
+                let kind = if error == ForkError::ReadOnly { "read-only" } else { "cannot-write" };
+                Self::new(IO, kind, error.to_string(), "Nothing was written.")
+            }
+            DraftError::Changed(_) => {
+                let hint = "Nothing was written. Run the command again: it plans anew.";
+                Self { retryable: true, ..Self::new(CHANGED, "source-changed", error.to_string(), hint) }
+            }
+        }
+    }
+}
+
+impl From<CommitError> for Failure {
+    fn from(error: CommitError) -> Self {
+        let (code, kind, hint) = (error.code(), error.kind(), error.hint());
+        Self { retryable: error.retryable(), ..Self::new(code, kind, error.to_string(), hint) }
+    }
+}
+
+impl From<UndoError> for Failure {
+    fn from(error: UndoError) -> Self {
+        let (code, kind, hint) = (error.code(), error.kind(), error.hint());
+        Self { retryable: error.retryable(), ..Self::new(code, kind, error.to_string(), hint) }
     }
 }
 

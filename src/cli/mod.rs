@@ -9,6 +9,7 @@ mod clock;
 mod commands;
 mod exit;
 mod load;
+mod mint;
 mod out;
 
 use std::process::ExitCode;

@@ -1,10 +1,29 @@
-//! The only room that writes.
+//! The only room that writes, and the only one that starts a program.
 //!
-//! Comes in: values that say what is to be written, and the time as a value or a question. Goes out: files that are
-//! whole after every step. Today that is the replay of a recorded incident into a private folder of its own.
-//! Must never: touch a transcript that somebody else writes without a plan and its receipt, write half a line, leave
-//! a file behind that nobody was told of, or retry a failed fsync.
+//! Comes in: values that say what is to be written, and the time as a value or a question. Goes out: a new session
+//! file with its [`Receipt`], or nothing and one sentence why; the same file taken away again; what is staged; who
+//! may be writing a transcript; what a summariser command answered; the demo's replay in a private folder.
+//! Must never: open a transcript for writing, write over a name, touch a file without a plan and its receipt, leave
+//! anything behind that nobody was told of, retry a failed fsync, or start a shell.
 
+mod error;
+mod fork;
+mod fs;
+mod leftovers;
+mod receipt;
 mod replay;
+mod store;
+mod summariser;
+mod undo;
+mod whole;
+mod writer;
 
+pub use error::{CommitError, UndoError};
+pub use fork::{Job, commit};
+pub use fs::{Disk, Fs};
+pub use receipt::{CheckMark, FileMark, Receipt, SettledMark, SummaryMark};
 pub use replay::Replay;
+pub use store::Store;
+pub use summariser::{Progress, RunError, Summariser};
+pub use undo::{Undone, undo};
+pub use writer::{Liveness, Roots, Writer, writer};

@@ -12,7 +12,8 @@ mod show;
 
 pub use rails::{Rail, Rails};
 pub use report::{
-    ContextReport, CutsReport, ErrorReport, InspectReport, ObligationItem, ObligationsReport, PlanReport, hex,
+    CommitReport, ContextReport, CutsReport, ErrorReport, InspectReport, ObligationItem, ObligationsReport, PlanReport,
+    ReceiptsReport, UndoReport, hex,
 };
 pub use row::{Row, Sign, Symbols, head_of, row};
 pub use show::{ShowOptions, show, tokens, worth_a_ruler};

@@ -237,6 +237,9 @@ pub struct Forked {
     pub day: Option<String>,
     /// The command that resumes it, word by word; none where the format belongs to no runtime.
     pub resume: Vec<String>,
+    /// The same for a file that does not lie where its runtime looks for it, without the path, which comes last; none
+    /// where the runtime takes no path.
+    pub resume_by_path: Vec<String>,
     /// For every line of the new file the records that a fresh reader must find of it in the context, by their place in
     /// the line. In which order a reader puts lines is the format's own business.
     pub lines: Vec<Vec<Origin>>,
@@ -247,6 +250,8 @@ pub struct Forked {
     pub envelope: &'static [&'static str],
     /// Lines of the source, beside those of the span, that no resume needs and that are left out.
     pub left_out: usize,
+    /// Sentences that the operator should know before it is written.
+    pub told: Vec<String>,
 }
 
 /// Why a new file cannot be made.

@@ -6,9 +6,10 @@ use super::{
     verify::{self, Old, Placed},
 };
 use crate::{
+    budget::Basis,
     cut::{Rules, why_illegal},
     format::{ForkError, ForkOrder, Forked, Minted, Origin},
-    model::Log,
+    model::{Kind, Log},
 };
 
 /// Blockers that a check names; `plan` lists them all.
@@ -58,8 +59,12 @@ pub struct Draft {
     pub checks: Vec<Check>,
     /// Tokens in use now.
     pub before_tokens: u64,
-    /// Tokens in use in the new session.
+    /// Tokens in use in the new session, estimated.
     pub after_tokens: u64,
+    /// Where the number of tokens in use now comes from.
+    pub basis: Basis,
+    /// Session or thread id of the source, as far as it says.
+    pub session_from: Option<String>,
     /// Bytes of the source that this speaks of.
     pub source_bytes: u64,
     placed: Placed,
@@ -121,6 +126,7 @@ pub fn draft(session: &Session, payload: &dyn Payload, wish: &Wish, minted: &Min
     let placed = Placed::of(&forked, &after);
     let mut checks: Vec<Check> = legality(session, &plan, wish, span).into_iter().collect();
     checks.extend(verify::checks(&Old { session, payload, plan: &plan, from, to }, &forked, &bytes, &after, &placed));
+    checks.extend(sealed(&material));
     if let Some(summary) = &summary {
         checks.extend(summary::checks(&material, &summary.prose, &summary.table));
     }
@@ -128,6 +134,8 @@ pub fn draft(session: &Session, payload: &dyn Payload, wish: &Wish, minted: &Min
         wish: wish.clone(),
         plan,
         summary,
+        basis: session.budget().map_or(Basis::None, |budget| budget.series.basis()),
+        session_from: session.facts().id,
         before_tokens,
         after_tokens: 0,
         source_bytes: session.bytes(),
@@ -139,6 +147,7 @@ pub fn draft(session: &Session, payload: &dyn Payload, wish: &Wish, minted: &Min
     };
     draft.after_tokens = draft.projected(session, span);
     draft.checks.push(size(&draft));
+    draft.checks.extend(draft.forked.told.iter().map(|text| Check::new("told", Outcome::Told, text)));
     Ok(draft)
 }
 
@@ -170,6 +179,19 @@ fn legality(session: &Session, plan: &Plan, wish: &Wish, span: Option<(usize, us
         format!("{from}..{to} may not be cut:{named}{more}")
     });
     Some(Check::of("legal", failed, format!("{from}..{to} is obligation-closed and splits nothing.")))
+}
+
+/// A former summary of which no word can be read (a provider may encrypt it) would be lost.
+fn sealed(material: &Material<'_>) -> Option<Check> {
+    let Material { session, payload, from, to, .. } = *material;
+    let unread = |at: &usize| {
+        let summary = session.record(*at).is_some_and(|record| record.kind == Kind::Summary);
+        summary && session.body(*at, payload).is_none_or(|body| body.text.trim().is_empty())
+    };
+    let at = (from..to).find(unread)?;
+    let text =
+        format!("The earlier summary at #{at} cannot be read (it may be encrypted): what it says would be lost.");
+    Some(Check::new("former-summary", Outcome::Asks, text))
 }
 
 fn size(draft: &Draft) -> Check {

@@ -1,6 +1,8 @@
 //! One file a group of subcommands.
 
+mod compaction;
 mod facts;
+mod hand;
 mod plan;
 mod show;
 mod watch;
@@ -22,6 +24,10 @@ pub(super) fn run(args: &Args) -> ExitCode {
         Some(Command::Obligations(args)) => (args.input.json, facts::obligations(args)),
         Some(Command::Cuts(args)) => (args.input.json, facts::cuts(args)),
         Some(Command::Plan(args)) => (args.input.json, plan::plan(args)),
+        Some(Command::Compact(args)) => (args.input.json, hand::compact(args)),
+        Some(Command::Abandon(args)) => (args.json, hand::abandon(args)),
+        Some(Command::Undo(args)) => (args.json, hand::undo(args)),
+        Some(Command::Receipts(args)) => (args.json, hand::receipts(args)),
         Some(Command::Show(args)) => (false, show::show(args)),
         Some(Command::Demo(args)) => (false, watch::demo(args)),
         None => (false, watch::watch(args)),

@@ -1,16 +1,20 @@
 //! The documents of the machine contract. Fields may be added, never renamed.
 
+mod commit;
 mod context;
 mod cuts;
 mod inspect;
 mod obligations;
 mod plan;
+mod receipts;
 
+pub use commit::CommitReport;
 pub use context::ContextReport;
 pub use cuts::CutsReport;
 pub use inspect::InspectReport;
 pub use obligations::{ObligationItem, ObligationsReport};
 pub use plan::{PlanReport, hex};
+pub use receipts::{ReceiptsReport, UndoReport};
 use serde::Serialize;
 
 /// A failure as a document.

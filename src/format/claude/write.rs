@@ -34,6 +34,7 @@ pub(super) fn fork(order: &ForkOrder<'_>) -> Result<Forked, ForkError> {
         name: format!("{session}.jsonl"),
         envelope: &["parentUuid", "sessionId", "timestamp", "uuid"],
         resume: vec!["claude".to_string(), "--resume".to_string(), session.clone()],
+        resume_by_path: vec!["claude".to_string(), "--resume".to_string()],
         session,
         ..Forked::default()
     };
@@ -42,7 +43,7 @@ pub(super) fn fork(order: &ForkOrder<'_>) -> Result<Forked, ForkError> {
     out.left_out = (order.log.lines as usize).saturating_sub(kept);
     let times = times(order, &entries);
     let frame = frame(order, &entries)?;
-    let mut writer = Writer { order, session: out.session.clone(), parent: None, frame, lines: 0 };
+    let mut writer = Writer { order, session: out.session.clone(), parent: None, frame, pointing: 0 };
     for (entry, time) in entries.iter().zip(times) {
         let time = rfc3339(time).unwrap_or_default();
         match entry {
@@ -51,6 +52,13 @@ pub(super) fn fork(order: &ForkOrder<'_>) -> Result<Forked, ForkError> {
             Entry::Summary => writer.summary(&time, &mut out),
             Entry::Settled(n) => writer.settled(*n, &time, &mut out)?,
         }
+    }
+    if writer.pointing > 0 {
+        let n = writer.pointing;
+        let text = format!(
+            "{n} kept lines point to files in the folder of the old session; they stay there, keep that folder."
+        );
+        out.told.push(text);
     }
     Ok(out)
 }
@@ -160,7 +168,8 @@ struct Writer<'a> {
     session: String,
     parent: Option<String>,
     frame: String,
-    lines: usize,
+    /// Kept lines that point into the folder of the old session.
+    pointing: usize,
 }
 
 impl Writer<'_> {
@@ -192,6 +201,9 @@ impl Writer<'_> {
         if rfc3339(env.time()).is_none_or(|own| own != time) {
             edits.set(value, "timestamp", &quoted(time));
         }
+        if memchr::memmem::find(&line, b"/tool-results/").is_some() {
+            self.pointing += 1;
+        }
         if let Some(usage) = value.path(&["message", "usage"]) {
             zero(usage, &mut edits);
         }
@@ -205,7 +217,6 @@ impl Writer<'_> {
 
     fn written(&mut self, uuid: String) {
         self.parent = Some(uuid);
-        self.lines += 1;
     }
 
     /// The fields with which every new line begins, and its uuid.

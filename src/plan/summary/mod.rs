@@ -78,3 +78,14 @@ pub fn compose(prose: &Prose, table: &Table) -> String {
 pub fn checks(_material: &Material<'_>, _prose: &Prose, _table: &Table) -> Vec<Check> {
     Vec::new()
 }
+
+/// TEMPORARY
+pub fn summarised(
+    _material: &Material<'_>,
+    _table: &Table,
+    _nonce: &str,
+    _name: &str,
+    _ask: impl FnMut(&[u8]) -> Result<Vec<u8>, String>,
+) -> Result<(Prose, Option<String>), String> {
+    Err("not yet".to_string())
+}
