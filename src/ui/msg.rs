@@ -5,7 +5,7 @@ use ratatui::crossterm::event::KeyEvent;
 use super::hands::{Order, Told, Writer, Written};
 use crate::{
     model::{Body, Millis},
-    plan::{Abandonment, Draft, Wish},
+    plan::{Abandonment, Draft, Wish, summary::Prose},
     source::Feed,
 };
 
@@ -58,6 +58,11 @@ pub enum Msg {
     Copied(Result<usize, String>),
     /// Answer to [`Effect::Edit`]: the text as it was left, or why there is none.
     Edited(Result<String, String>),
+    /// How far the summariser command is, in words.
+    Progress(String),
+    /// Answer to [`Effect::Summarise`]: the words, with a remark if they are not the command's own; or why there are
+    /// none.
+    Summarised(Result<(Prose, Option<String>), String>),
     /// Back from being suspended: draw everything anew.
     Resumed,
     /// Not suspended, because nobody could continue the program.
@@ -100,6 +105,8 @@ pub enum Effect {
     Edit(String),
     /// Have the summariser command write the words of the previewed summary.
     Summarise,
+    /// End the summariser command.
+    CancelSummary,
     /// Look at the file now instead of at the next tick.
     Look,
     /// Open this transcript instead.

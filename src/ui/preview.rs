@@ -109,6 +109,8 @@ pub(super) struct Preview {
     pub(super) text: Vec<String>,
     /// Words of records of the new file.
     pub(super) heads: FxHashMap<usize, String>,
+    /// How far the summariser command is; none while it does not run.
+    pub(super) summarising: Option<String>,
     /// Records of the source when the draft was made.
     pub(super) seen: usize,
     size: (u16, u16),
@@ -137,6 +139,7 @@ impl Preview {
             rows: Vec::new(),
             text: Vec::new(),
             heads: FxHashMap::default(),
+            summarising: None,
             seen: 0,
             size,
             reveal: true,

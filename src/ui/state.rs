@@ -16,7 +16,7 @@ use crate::{
     format::Format,
     ledger::Obligation,
     model::{Kind, Millis, Note, Record},
-    plan::{Plan, Request, Session, legal_cuts_settled, plan},
+    plan::{Draft, Plan, Request, Session, legal_cuts_settled, plan},
     source::{Change, Status},
 };
 
@@ -205,6 +205,11 @@ impl State {
     /// Whether keys are being typed into something, so that a short wait means something.
     pub fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
+    }
+
+    /// The draft that the operator looks at.
+    pub(super) fn previewed(&self) -> Option<&Draft> {
+        self.hand.preview.as_ref()?.draft.as_ref()
     }
 
     /// Records of the effective context.

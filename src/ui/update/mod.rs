@@ -95,6 +95,14 @@ fn by_hand(state: &mut State, msg: Msg) -> Vec<Effect> {
             });
             Vec::new()
         }
+        Msg::Progress(words) => {
+            preview::progress(state, words);
+            Vec::new()
+        }
+        Msg::Summarised(answer) => {
+            preview::summarised(state, answer);
+            Vec::new()
+        }
         Msg::Edited(edited) => {
             preview::edited(state, edited);
             Vec::new()

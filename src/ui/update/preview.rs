@@ -70,7 +70,7 @@ pub(super) fn act(state: &mut State, action: Action, n: isize) -> Option<Vec<Eff
     match action {
         Action::Help | Action::Interrupt | Action::Suspend | Action::Look => return None,
         Action::Down | Action::Up if super::panes::scrolls_popup(state) => return None,
-        Action::Close | Action::Quit => back(state),
+        Action::Close | Action::Quit => return Some(back(state)),
         Action::Commit => return Some(commit::open(state)),
         Action::Why => why(state),
         Action::Down => scroll(state, n),
@@ -102,17 +102,24 @@ pub(super) fn act(state: &mut State, action: Action, n: isize) -> Option<Vec<Eff
     Some(Vec::new())
 }
 
-/// Esc closes what is topmost: a window first, a running summariser, then the preview.
-fn back(state: &mut State) {
+/// Esc closes what is topmost: a window first, then a running summariser, then the preview.
+fn back(state: &mut State) -> Vec<Effect> {
     if state.popup != Popup::None {
         state.popup = Popup::None;
-        return;
+        return Vec::new();
+    }
+    if let Some(preview) = &mut state.hand.preview
+        && preview.summarising.take().is_some()
+    {
+        state.message = Some("the summariser was ended; the summary stays as it was".to_string());
+        return vec![Effect::CancelSummary];
     }
     let end = state.hand.preview.take().map(|preview| preview.end);
     // The transcript shows the place that was looked at, without moving the cursor from the tail.
     if let Some(end) = end.filter(|_| !state.following) {
         movement::go_to(state, end);
     }
+    Vec::new()
 }
 
 fn scroll(state: &mut State, steps: isize) {
@@ -143,6 +150,12 @@ fn move_to(state: &mut State, start: isize, end: isize) {
 /// Looks at this span; one that was offered keeps its name.
 fn show(state: &mut State, start: usize, end: usize) {
     let Some(preview) = &mut state.hand.preview else { return };
+    if preview.summarising.is_some() {
+        state.message = Some("the summariser is writing about this span; Esc ends it".to_string());
+        return;
+    }
+    // Words of a command or by hand speak of the span that they were written for.
+    preview.prose = None;
     preview.chosen = preview.choices.iter().position(|choice| (choice.start, choice.end) == (start, end));
     let offered = preview.chosen.and_then(|n| preview.choices.get(n)).map(|choice| choice.why);
     preview.why = offered.unwrap_or(Why::Own);
@@ -282,13 +295,55 @@ pub(super) fn edited(state: &mut State, edited: Result<String, String>) {
 }
 
 fn summarise(state: &mut State) -> Vec<Effect> {
-    match &state.options.summariser {
-        Some(_) => vec![Effect::Summarise],
-        None => {
-            state.message = Some("no summariser command is set: cutline --summariser COMMAND FILE".to_string());
+    let summary = state.hand.preview.as_mut().filter(|preview| {
+        let sound = preview.draft.as_ref().is_some_and(|draft| draft.summary.is_some());
+        sound && !preview.stale
+    });
+    match (&state.options.summariser, summary) {
+        (Some(_), Some(preview)) if preview.summarising.is_some() => {
+            state.message = Some("the summariser is at it; Esc ends it".to_string());
+            Vec::new()
+        }
+        (Some(name), Some(preview)) => {
+            preview.summarising = Some(format!("{name} was started"));
+            vec![Effect::Summarise]
+        }
+        (Some(_), None) => {
+            state.message = Some("there is no span here to summarise".to_string());
+            Vec::new()
+        }
+        (None, _) => {
+            state.message = Some("no summariser is set: start with CUTLINE_SUMMARISER='COMMAND ARG…'".to_string());
             Vec::new()
         }
     }
+}
+
+/// The summariser got further.
+pub(super) fn progress(state: &mut State, words: String) {
+    if let Some(running) = state.hand.preview.as_mut().and_then(|preview| preview.summarising.as_mut()) {
+        *running = words;
+    }
+}
+
+/// The summariser ended. What comes after Esc is for nobody.
+pub(super) fn summarised(state: &mut State, answer: Result<(Prose, Option<String>), String>) {
+    let Some(preview) = &mut state.hand.preview else { return };
+    if preview.summarising.take().is_none() {
+        return;
+    }
+    state.message = Some(match answer {
+        Ok((prose, remark)) => {
+            let by = match &prose.by {
+                Author::Command(name) => format!("the words of {name}"),
+                _ => "the built-in extract".to_string(),
+            };
+            preview.prose = Some(prose);
+            preview.stale = true;
+            remark.unwrap_or_else(|| format!("{by}, with the ledger that code renders; x goes back to the extract"))
+        }
+        Err(why) => why,
+    });
 }
 
 fn use_extract(state: &mut State) {

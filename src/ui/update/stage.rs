@@ -72,7 +72,12 @@ fn changed(state: &mut State, what: &str) -> Vec<Effect> {
     if let Some(preview) = &mut state.hand.preview {
         preview.stale = true;
     }
-    vec![Effect::Stage(state.hand.staged())]
+    stored(state)
+}
+
+/// What is staged survives a crash, where anything may be written at all.
+fn stored(state: &State) -> Vec<Effect> {
+    if state.options.no_writes.is_some() { Vec::new() } else { vec![Effect::Stage(state.hand.staged())] }
 }
 
 /// What was staged in an earlier run.

@@ -81,7 +81,9 @@ pub(super) fn preview(state: &State, area: Rect, buf: &mut Buffer) {
         return;
     }
     let theme = state.options.theme;
-    if let Some(message) = &state.message {
+    let summarising = state.hand.preview.as_ref().and_then(|preview| preview.summarising.as_ref());
+    let running = summarising.map(|words| format!("{words} · Esc ends it"));
+    if let Some(message) = running.as_ref().or(state.message.as_ref()) {
         let text = format!(" {}", Shown::cut(message, usize::from(area.width).saturating_sub(2)));
         put(buf, area.x, area.y, area.width, &text, theme.strong());
     }
