@@ -14,9 +14,7 @@ use cutline::{
     model::Millis,
     plan::draft,
     source::{Feed, Status},
-    ui::{
-        Background, Depth, Drafted, Effect, Liveness, Msg, Options, State, Theme, Writer, Written, update, view,
-    },
+    ui::{Background, Depth, Drafted, Effect, Liveness, Msg, Options, State, Theme, Writer, Written, update, view},
 };
 use jiff::tz::TimeZone;
 use ratatui::{
@@ -219,9 +217,11 @@ fn by_hand_at_every_size() {
 #[test]
 fn by_hand_in_other_clothes() {
     let size = (80, 24);
-    for (name, theme, symbols, light) in
-        [("mono", MONO, Symbols::Unicode, false), ("light", LIGHT, Symbols::Unicode, true), ("ascii", MONO, Symbols::Ascii, false)]
-    {
+    for (name, theme, symbols, light) in [
+        ("mono", MONO, Symbols::Unicode, false),
+        ("light", LIGHT, Symbols::Unicode, true),
+        ("ascii", MONO, Symbols::Ascii, false),
+    ] {
         let mut driven = Driven::open("critical.jsonl", size, theme, symbols);
         driven.press("c");
         check(&format!("preview-{name}-80x24"), &driven, size, light);
@@ -239,9 +239,23 @@ fn by_hand_in_other_clothes() {
 #[test]
 fn no_size_panics() {
     let mut driven = Driven::open("critical.jsonl", (80, 24), DARK, Symbols::Unicode);
-    for keys in
-        ["", "?", "Esc i", "Esc Enter", "Enter", "q q Tab", "Tab Tab", "c", "C", "Esc i", "Esc d", "b", "f", "Esc A", "Esc q a"]
-    {
+    for keys in [
+        "",
+        "?",
+        "Esc i",
+        "Esc Enter",
+        "Enter",
+        "q q Tab",
+        "Tab Tab",
+        "c",
+        "C",
+        "Esc i",
+        "Esc d",
+        "b",
+        "f",
+        "Esc A",
+        "Esc q a",
+    ] {
         driven.press(keys);
         for w in (0..=20).chain([59, 60, 61, 79, 99, 100, 120, 159, 160, 200, 500]) {
             for h in (0..=16).chain([24, 40, 50, 200]) {

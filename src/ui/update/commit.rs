@@ -67,7 +67,8 @@ fn facts(state: &State, preview: &Preview) -> Vec<Fact> {
     if preview.why == Why::Relief {
         facts.push(Fact::new("", "the relief that the refusal offered; the receipt says so", Voice::Warns));
     }
-    let staged: Vec<String> = draft.plan.settled.iter().map(|settle| format!("{} {}", settle.act.name(), settle.id)).collect();
+    let staged: Vec<String> =
+        draft.plan.settled.iter().map(|settle| format!("{} {}", settle.act.name(), settle.id)).collect();
     let staged = if staged.is_empty() { "nothing".to_string() } else { staged.join(", ") };
     facts.push(Fact::plain("staged", staged));
     let count = |outcome: Outcome| draft.checks.iter().filter(|check| check.outcome == outcome).count();

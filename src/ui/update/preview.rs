@@ -186,11 +186,8 @@ fn snap(state: &mut State) {
 fn next_legal(state: &mut State, forward: bool) {
     let Some((start, end)) = state.hand.preview.as_ref().map(|preview| (preview.start, preview.end)) else { return };
     let legal = legal(state);
-    let found = if forward {
-        legal.into_iter().find(|cut| *cut > end)
-    } else {
-        legal.into_iter().rev().find(|cut| *cut < end)
-    };
+    let found =
+        if forward { legal.into_iter().find(|cut| *cut > end) } else { legal.into_iter().rev().find(|cut| *cut < end) };
     match found {
         Some(cut) => show(state, start, cut),
         None => state.message = Some(format!("no legal cut {}", if forward { "below" } else { "above" })),
@@ -256,7 +253,9 @@ fn why(state: &mut State) {
             lines.push(format!("  {} {} {}", reason.kind.name(), named.join(" "), reason.kind.sentence()));
         }
     }
-    lines.extend(preview.checks().iter().map(|check| format!("{} {}: {}", check.outcome.name(), check.name, check.text)));
+    lines.extend(
+        preview.checks().iter().map(|check| format!("{} {}: {}", check.outcome.name(), check.name, check.text)),
+    );
     state.popup = Popup::Why(lines);
 }
 
@@ -281,14 +280,16 @@ pub(super) fn edited(state: &mut State, edited: Result<String, String>) {
         Ok(text) => {
             let text = text.trim().to_string();
             let Some(preview) = &mut state.hand.preview else { return };
-            let old = preview.draft.as_ref().and_then(|draft| draft.summary.as_ref()).map(|summary| &summary.prose.text);
+            let old =
+                preview.draft.as_ref().and_then(|draft| draft.summary.as_ref()).map(|summary| &summary.prose.text);
             if old.is_some_and(|old| old.trim() == text) {
                 state.message = Some("the summary stays as it was".to_string());
                 return;
             }
             preview.prose = Some(Prose { text, by: Author::Operator });
             preview.stale = true;
-            state.message = Some("your words, with the ledger that code renders; x goes back to the extract".to_string());
+            state.message =
+                Some("your words, with the ledger that code renders; x goes back to the extract".to_string());
         }
         Err(why) => state.message = Some(why),
     }
