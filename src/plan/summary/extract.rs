@@ -176,12 +176,12 @@ impl Found {
         let Some((first, rest)) = self.requests.split_first() else { return };
         section(out, "First request of the person, quoted:", [block(first, limit / 6)], limit / 5);
         let Some((newest, between)) = rest.split_last() else { return };
-        if self.unheard > 0 {
-            let _ = write!(out, "({} requests after it are left out.)\n\n", self.unheard);
-        }
-        let lines = between.iter().map(|text| format!("- {}\n", quoted(text, 120)));
-        section(out, "Then:", lines, limit / 8);
         section(out, "Newest request of the person, quoted:", [block(newest, limit / 4)], limit * 3 / 10);
+        let lines = between.iter().rev().map(|text| format!("- {}\n", quoted(text, 120)));
+        section(out, "Requests between them, newest first:", lines, limit / 8);
+        if self.unheard > 0 {
+            let _ = write!(out, "({} older requests after the first one are left out.)\n\n", self.unheard);
+        }
     }
 }
 
