@@ -10,9 +10,13 @@ use std::{fs, path::Path};
 use cutline::{
     budget::Settings,
     export::{Symbols, head_of},
+    format::Minted,
     model::Millis,
+    plan::draft,
     source::{Feed, Status},
-    ui::{Background, Depth, Effect, Msg, Options, State, Theme, update, view},
+    ui::{
+        Background, Depth, Drafted, Effect, Liveness, Msg, Options, State, Theme, Writer, Written, update, view,
+    },
 };
 use jiff::tz::TimeZone;
 use ratatui::{
@@ -44,6 +48,9 @@ impl Driven {
             symbols,
             theme,
             zone: TimeZone::UTC,
+            operator: "jo".to_string(),
+            no_writes: None,
+            summariser: None,
         };
         let start = Millis(0);
         let mut driven = Self { state: State::new(options, size, start), bytes: bytes.clone(), now: start };
@@ -69,9 +76,30 @@ impl Driven {
                     let body = self.state.session().body(at, &self.bytes);
                     self.tell(Msg::Body(at, body));
                 }
+                Effect::Draft { wish, .. } => {
+                    let minted = Minted::new([7; 16], self.now, TimeZone::UTC);
+                    let drafted = draft(self.state.session(), &self.bytes, &wish, &minted);
+                    let drafted = drafted.map(Box::new).map_err(|error| error.to_string());
+                    self.tell(Msg::Drafted(Drafted(drafted)));
+                }
+                Effect::Writer => self.tell(Msg::Writer(Writer {
+                    liveness: Liveness::Unknown,
+                    text: "unknown: nothing holds the file open; last append 12 s ago".to_string(),
+                })),
+                Effect::Commit(_) => self.tell(Msg::Committed(Ok(Written {
+                    receipt: "9b1e4c0a77d2f380".to_string(),
+                    output: "/srv/stock/sessions/refuse-7d20.jsonl".to_string(),
+                    resume: String::new(),
+                    tokens: (96_400, 51_210),
+                }))),
                 _ => {}
             }
         }
+    }
+
+    fn type_in(&mut self, text: &str) {
+        text.chars().for_each(|c| self.tell(Msg::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE))));
+        self.tell(Msg::Settle(self.now));
     }
 
     fn press(&mut self, keys: &str) {
@@ -151,10 +179,69 @@ fn windows_and_panes() {
     }
 }
 
+/// Staging the transaction of `refuse.jsonl`: the dialog, field by field.
+fn stage_the_transaction(driven: &mut Driven) {
+    driven.press("g ]o a");
+    driven.type_in("connection was reset by the server");
+    driven.press("Enter");
+    driven.type_in("pg_stat_activity has no such backend");
+    driven.press("Enter Enter");
+    driven.type_in("h-rw");
+}
+
+#[test]
+fn by_hand_at_every_size() {
+    for (w, h) in [(60, 15), (80, 24), (120, 40), (200, 50)] {
+        let size = (w, h);
+        let mut driven = Driven::open("defer.jsonl", size, DARK, Symbols::Unicode);
+        driven.press("c");
+        check(&format!("preview-{w}x{h}"), &driven, size, false);
+        let mut driven = Driven::open("refuse.jsonl", size, DARK, Symbols::Unicode);
+        driven.press("c");
+        check(&format!("preview-illegal-{w}x{h}"), &driven, size, false);
+        driven.press("Esc g ]o a");
+        check(&format!("abandon-{w}x{h}"), &driven, size, false);
+        driven.press("Esc");
+        stage_the_transaction(&mut driven);
+        check(&format!("abandon-typed-{w}x{h}"), &driven, size, false);
+        driven.press("Enter");
+        check(&format!("refuse-turned-{w}x{h}"), &driven, size, false);
+        driven.press("c");
+        check(&format!("preview-staged-{w}x{h}"), &driven, size, false);
+        driven.press("C");
+        check(&format!("commit-{w}x{h}"), &driven, size, false);
+        driven.type_in("commit");
+        driven.press("Enter");
+        check(&format!("committed-{w}x{h}"), &driven, size, false);
+    }
+}
+
+#[test]
+fn by_hand_in_other_clothes() {
+    let size = (80, 24);
+    for (name, theme, symbols, light) in
+        [("mono", MONO, Symbols::Unicode, false), ("light", LIGHT, Symbols::Unicode, true), ("ascii", MONO, Symbols::Ascii, false)]
+    {
+        let mut driven = Driven::open("critical.jsonl", size, theme, symbols);
+        driven.press("c");
+        check(&format!("preview-{name}-80x24"), &driven, size, light);
+        driven.press("Esc A");
+        check(&format!("abandon-lost-{name}-80x24"), &driven, size, light);
+    }
+    let size = (120, 40);
+    let mut driven = Driven::open("critical.jsonl", size, DARK, Symbols::Unicode);
+    driven.press("c");
+    check("relief-120x40", &driven, size, false);
+    driven.press("Esc A");
+    check("abandon-lost-120x40", &driven, size, false);
+}
+
 #[test]
 fn no_size_panics() {
     let mut driven = Driven::open("critical.jsonl", (80, 24), DARK, Symbols::Unicode);
-    for keys in ["", "?", "Esc i", "Esc Enter", "Enter", "q q Tab", "Tab Tab"] {
+    for keys in
+        ["", "?", "Esc i", "Esc Enter", "Enter", "q q Tab", "Tab Tab", "c", "C", "Esc i", "Esc d", "b", "f", "Esc A", "Esc q a"]
+    {
         driven.press(keys);
         for w in (0..=20).chain([59, 60, 61, 79, 99, 100, 120, 159, 160, 200, 500]) {
             for h in (0..=16).chain([24, 40, 50, 200]) {

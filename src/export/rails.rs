@@ -41,10 +41,24 @@ struct Link {
 impl Rails {
     /// The rails of a ledger. Linear in records: links beyond the drawn lanes are only counted.
     pub fn of(ledger: &Ledger) -> Self {
+        Self::without(ledger, &[])
+    }
+
+    /// The same as if what opened at the positions `given_up`, ascending, owed nothing any more.
+    pub fn without(ledger: &Ledger, given_up: &[usize]) -> Self {
         let len = ledger.len();
-        let mut ends: Vec<(usize, Option<usize>)> = (0..len).filter_map(|at| link_of(ledger, at)).collect();
+        let kept = |at: usize| given_up.binary_search(&at).is_err();
+        let mut ends: Vec<(usize, Option<usize>)> =
+            (0..len).filter(|at| kept(*at)).filter_map(|at| link_of(ledger, at)).collect();
         let brackets = ledger.brackets();
-        ends.extend(brackets.iter().map(|bracket| (bracket.first(), bracket.closer.map(|at| at as usize))));
+        ends.extend(brackets.iter().filter_map(|bracket| {
+            let newest = bracket.openers.last().map_or(0, |at| *at as usize);
+            match bracket.closer {
+                // What is given up ends where it was opened last.
+                None if !kept(newest) => (newest > bracket.first()).then_some((bracket.first(), Some(newest))),
+                closer => Some((bracket.first(), closer.map(|at| at as usize))),
+            }
+        }));
         ends.sort_unstable_by_key(|(start, _)| *start);
         let mut waiting = ends.into_iter().peekable();
         let mut lanes: [Option<Link>; LANES] = [None; LANES];
@@ -147,6 +161,14 @@ mod tests {
         assert_eq!(drawn("C1+C2 R2 R1"), ["[...", "|[..", "|]..", "]..."]);
         assert_eq!(drawn("C1 C2 R2 A"), ["{...", "![..", "!]..", "!..."]);
         assert_eq!(drawn("B+1 C1 R1 B-1"), ["[...", "|[..", "|]..", "]..."]);
+    }
+
+    #[test]
+    fn what_is_given_up_draws_no_lane() {
+        let s = notation::parse("C1 C2 R2 A").unwrap();
+        let rails = Rails::without(&Ledger::of(&s.log, &s.context, s.context.len()), &[0]);
+        assert!(rails.at(0).iter().all(|rail| *rail == Rail::Empty));
+        assert_eq!(rails.at(1)[0], Rail::Start { open: false });
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::{
 const NAMED: usize = 3;
 
 /// What the operator wants written.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wish {
     /// Exactly this span, legal or not; `None`: nothing is cut.
     pub span: Option<(usize, usize)>,
@@ -163,7 +163,7 @@ fn stem(name: &str) -> &str {
 fn legality(session: &Session, plan: &Plan, wish: &Wish, span: Option<(usize, usize)>) -> Option<Check> {
     let (from, to) = span?;
     let (_, ledger, put) = super::settle::settled(session, &plan.settled);
-    let shifted = |position: usize| put.iter().fold(position, |at, inserted| at + usize::from(*inserted <= at));
+    let shifted = |position: usize| super::settle::shifted(position, &put);
     let rules = Rules { strict: !wish.bracketed, live: true, carried: wish.block_carried };
     let reasons = why_illegal(&ledger, &ledger.units(), shifted(from), shifted(to), rules);
     let failed = (!reasons.is_empty()).then(|| {

@@ -16,6 +16,6 @@ pub use check::{Check, Outcome};
 pub use draft::{Draft, DraftError, Summary, Wish, draft};
 pub use request::{Plan, PlanError, Request, plan};
 pub use session::{Session, Shift};
-pub use settle::{Abandonment, named};
+pub use settle::{Abandonment, legal_cuts_settled, named};
 
 pub use crate::model::Payload;

@@ -40,7 +40,7 @@ pub struct Plan {
     pub after: u64,
     /// What is settled by force first, with its places.
     pub settled: Vec<Settle>,
-    /// Legal cuts near the target, backward and forward; none where calls are given up first.
+    /// Legal cuts near the target, backward and forward.
     pub candidates: Vec<Candidate>,
 }
 
@@ -94,7 +94,15 @@ pub fn plan(session: &Session, request: &Request) -> Result<Plan, PlanError> {
     let (context, ledger, put) = settle::settled(session, &settled);
     let budget = Budget::of(session.log(), &context, &session.facts(), session.settings());
     let decision = decided(session, &ledger, &context, &budget, request, &put);
-    let mut plan = finish(&budget, decision, settled);
+    let start = decision.start;
+    let mut near = candidates(&ledger, decision.target, 0, CANDIDATES, |cut| budget.frees(start, cut));
+    near.retain(|candidate| candidate.cut > start);
+    for candidate in &mut near {
+        candidate.cut = settle::unshifted(candidate.cut, &put);
+    }
+    // A cut on either side of what was put in is the same cut.
+    near.dedup_by_key(|candidate| candidate.cut);
+    let mut plan = Plan { candidates: near, ..finish(&budget, decision, settled) };
     renumber(&mut plan.decision, &put);
     Ok(plan)
 }
@@ -114,7 +122,7 @@ fn decided(
     put: &[usize],
 ) -> Decision {
     // What was put in stands directly before the record, or the cut, at its old position.
-    let shifted = |position: usize| put.iter().fold(position, |at, inserted| at + usize::from(*inserted <= at));
+    let shifted = |position: usize| settle::shifted(position, put);
     let log = session.log();
     let prompts: Vec<usize> =
         (0..context.len()).filter(|at| context.get(log, *at).is_some_and(crate::model::Record::is_prompt)).collect();
@@ -149,7 +157,7 @@ fn decided(
 
 /// Back to the positions of the context without the abandonments.
 fn renumber(decision: &mut Decision, put: &[usize]) {
-    let back = |position: usize| position - put.iter().filter(|inserted| **inserted < position).count();
+    let back = |position: usize| settle::unshifted(position, put);
     decision.start = back(decision.start);
     decision.target = back(decision.target);
     decision.cut = decision.cut.map(back);

@@ -1,5 +1,6 @@
 use super::{PlanError, Session};
 use crate::{
+    cut::{Rules, legal_ends},
     format::{Act, Settle},
     ledger::{Ledger, Obligation, ObligationKind},
     model::{Context, Event, Flags, Kind, Record},
@@ -112,6 +113,25 @@ fn place(session: &Session, position: usize) -> usize {
         at += 1;
     }
     at
+}
+
+/// The place of the old `position` among what was put in.
+pub(super) fn shifted(position: usize, put: &[usize]) -> usize {
+    put.iter().fold(position, |at, inserted| at + usize::from(*inserted <= at))
+}
+
+/// The old place of `position`.
+pub(super) fn unshifted(position: usize, put: &[usize]) -> usize {
+    position - put.iter().filter(|inserted| **inserted < position).count()
+}
+
+/// Ends of a span from `start` on that are legal once everything of `settle` is settled, ascending. Positions are
+/// those of the context before anything is put in.
+pub fn legal_cuts_settled(session: &Session, settle: &[Settle], start: usize) -> Vec<usize> {
+    let (context, ledger, put) = settled(session, settle);
+    let legal = legal_ends(&ledger, shifted(start, &put), Rules::default());
+    let is_legal = |cut: &usize| legal.get(shifted(*cut, &put)).copied().unwrap_or(false);
+    (start + 1..=context.len() - put.len()).filter(is_legal).collect()
 }
 
 /// The context and its ledger with everything of `settle` settled at its place. Also the positions, in the new

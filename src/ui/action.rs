@@ -7,6 +7,10 @@ pub enum Group {
     Move,
     /// Obligations and cuts.
     Owed,
+    /// What the operator does by hand; only `C` writes, after a typed word.
+    Hand,
+    /// Keys of the cut preview alone.
+    Preview,
     /// Searching.
     Find,
     /// The living file.
@@ -17,13 +21,16 @@ pub enum Group {
 
 impl Group {
     /// Every group in the order of the help.
-    pub const ALL: [Self; 5] = [Self::Move, Self::Owed, Self::Find, Self::Live, Self::App];
+    pub const ALL: [Self; 7] =
+        [Self::Move, Self::Owed, Self::Hand, Self::Preview, Self::Find, Self::Live, Self::App];
 
     /// Its heading.
     pub fn title(self) -> &'static str {
         match self {
             Self::Move => "MOVE",
             Self::Owed => "OBLIGATIONS & CUTS",
+            Self::Hand => "BY HAND",
+            Self::Preview => "IN THE CUT PREVIEW",
             Self::Find => "FIND",
             Self::Live => "LIVE",
             Self::App => "APP",
@@ -70,6 +77,27 @@ actions! {
     NextCompaction "next-compaction" ["]c"] Owed "next compaction";
     PrevCompaction "previous-compaction" ["[c"] Owed "previous compaction";
     Why "why" ["i"] Owed "may one cut here, and why not";
+
+    CutPreview "cut-preview" ["c"] Hand "preview the planner's cut, else one before the cursor; writes nothing";
+    Abandon "abandon" ["a"] Hand "give up what is open here (asks, stages only)";
+    AbandonLost "abandon-lost" ["A"] Hand "give up everything that is lost (asks, stages only)";
+    Commit "commit" ["C"] Hand "write what was previewed into a new file (asks)";
+    Undo "undo" ["u"] Hand "take back what was staged last, else the commit (asks)";
+    Redo "redo" ["U"] Hand "stage again what was taken back";
+
+    EndBack "end-back" ["h", "Left"] Preview "end of the span one record up";
+    EndOn "end-on" ["l", "Right"] Preview "end of the span one record down";
+    StartBack "start-back" ["H"] Preview "start of the span one record up";
+    StartOn "start-on" ["L"] Preview "start of the span one record down";
+    Snap "snap" ["s"] Preview "nearest legal end";
+    Summarise "summarise" ["S"] Preview "have the summariser command write the words";
+    EditSummary "edit-summary" ["e"] Preview "write the words by hand in $VISUAL or $EDITOR";
+    UseExtract "use-extract" ["x"] Preview "back to the built-in extract";
+    CopySummary "copy-summary" ["y"] Preview "copy the summary with its ledger";
+    ViewBefore "view-before" ["b"] Preview "only the transcript before; again: both";
+    ViewAfter "view-after" ["f"] Preview "only the transcript after; again: both";
+    ViewUnified "view-unified" ["d"] Preview "one below the other, or side by side";
+    Unfold "unfold" ["Space"] Preview "show every record of a long span, or fold it";
 
     Search "search" ["/"] Find "search for a regular expression, smart case";
     SearchNext "search-next" ["n"] Find "next match";
@@ -126,14 +154,18 @@ mod tests {
     #[test]
     fn names_and_keys_are_unique() {
         let mut names: Vec<&str> = table().iter().map(|(_, name, ..)| *name).collect();
-        let mut keys: Vec<&str> = table().iter().flat_map(|(_, _, keys, ..)| keys.iter().copied()).collect();
-        let (all_names, all_keys) = (names.len(), keys.len());
+        let all_names = names.len();
         names.sort_unstable();
         names.dedup();
-        keys.sort_unstable();
-        keys.dedup();
         assert_eq!(names.len(), all_names);
-        assert_eq!(keys.len(), all_keys);
+        for preview in [false, true] {
+            let of_mode = table().iter().filter(|(_, _, _, group, _)| (*group == Group::Preview) == preview);
+            let mut keys: Vec<&str> = of_mode.flat_map(|(_, _, keys, ..)| keys.iter().copied()).collect();
+            let all_keys = keys.len();
+            keys.sort_unstable();
+            keys.dedup();
+            assert_eq!(keys.len(), all_keys);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::action::{Action, table};
+use super::action::{Action, Group, table};
 
 /// Keys that were pressed and wait for more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,8 +33,8 @@ pub(super) enum Pressed {
 /// Most digits of a count.
 const DIGITS: usize = 9;
 
-/// Takes one key.
-pub(super) fn press(waiting: &mut Waiting, key: KeyEvent) -> Pressed {
+/// Takes one key. In the preview its own keys come first.
+pub(super) fn press(waiting: &mut Waiting, key: KeyEvent, preview: bool) -> Pressed {
     let name = key_name(key);
     if waiting.prefix.is_none() {
         let digit = name.len() == 1 && name.bytes().all(|b| b.is_ascii_digit());
@@ -50,7 +50,10 @@ pub(super) fn press(waiting: &mut Waiting, key: KeyEvent) -> Pressed {
     let full = waiting.prefix.map_or(name.clone(), |prefix| format!("{prefix}{name}"));
     let count = waiting.count.parse().ok();
     *waiting = Waiting::default();
-    let found = table().iter().find(|(_, _, keys, ..)| keys.contains(&full.as_str()));
+    let bound = |own: bool| {
+        table().iter().find(|(_, _, keys, of, _)| (*of == Group::Preview) == own && keys.contains(&full.as_str()))
+    };
+    let found = bound(true).filter(|_| preview).or_else(|| bound(false));
     found.map_or(Pressed::Nothing, |(action, ..)| Pressed::Act(*action, count))
 }
 
@@ -102,7 +105,7 @@ mod tests {
 
     fn all(keys: &str) -> Vec<Pressed> {
         let mut waiting = Waiting::default();
-        keys.chars().map(|c| press(&mut waiting, KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE))).collect()
+        keys.chars().map(|c| press(&mut waiting, KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE), false)).collect()
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::state::Focus;
+use super::{preview::View, state::Focus};
 
 /// Below this nothing but one line and a list is drawn.
 pub(super) const SMALLEST: (u16, u16) = (60, 15);
@@ -138,6 +138,82 @@ impl Regions {
         } else {
             Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area }
         }
+    }
+}
+
+/// Where the parts of the cut preview stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Panes {
+    /// Two lines; one when small.
+    pub(super) header: Rect,
+    /// Before, or everything in one.
+    pub(super) left: Rect,
+    /// After; no area where one pane shows everything.
+    pub(super) right: Rect,
+    pub(super) checks: Rect,
+    pub(super) footer: Rect,
+    /// Panes have borders.
+    pub(super) boxed: bool,
+    /// Before and after are one list.
+    pub(super) unified: bool,
+}
+
+impl Panes {
+    /// The rows inside the left pane.
+    pub(super) fn inner(&self) -> Rect {
+        inside(self.left, self.boxed, self.footer.height == 0)
+    }
+
+    /// The rows inside the right pane.
+    pub(super) fn inner_right(&self) -> Rect {
+        inside(self.right, self.boxed, self.footer.height == 0)
+    }
+
+    /// The rows inside the pane of checks.
+    pub(super) fn inner_checks(&self) -> Rect {
+        inside(self.checks, self.boxed, self.footer.height == 0)
+    }
+
+    /// Columns for the words of a summary.
+    pub(super) fn text_width(&self) -> u16 {
+        let pane = if self.right.area() > 0 { self.inner_right() } else { self.inner() };
+        pane.width.saturating_sub(8)
+    }
+}
+
+/// The parts of the cut preview on a screen of `size`, with so many checks.
+pub(super) fn panes((width, height): (u16, u16), view: View, checks: usize) -> Panes {
+    let small = width < SMALLEST.0 || height < SMALLEST.1;
+    let header_height = if small { 1 } else { 2 }.min(height);
+    let footer_height = if small { 0 } else { 2 };
+    let boxed = width >= 100 && !small;
+    let body = Rect::new(0, header_height, width, height.saturating_sub(header_height + footer_height));
+    let frame = if boxed { 2 } else { 1 };
+    let wanted = u16::try_from(checks).unwrap_or(u16::MAX).saturating_add(frame);
+    let share = if small { 0 } else { wanted.min(body.height / 3).max(3) };
+    let rows = Rect { height: body.height.saturating_sub(share), ..body };
+    let both = view == View::Both && width >= 100 && !small;
+    let half = if both { rows.width / 2 } else { rows.width };
+    Panes {
+        header: Rect::new(0, 0, width, header_height),
+        left: Rect { width: half, ..rows },
+        right: if both { Rect { x: half, width: rows.width - half, ..rows } } else { Rect::default() },
+        checks: Rect { y: rows.y + rows.height, height: share.min(body.height), ..body },
+        footer: Rect::new(0, height.saturating_sub(footer_height), width, footer_height),
+        boxed,
+        unified: view == View::Unified || view == View::Both && !both,
+    }
+}
+
+/// The area inside a title line or border; `bare`: it has neither.
+fn inside(area: Rect, boxed: bool, bare: bool) -> Rect {
+    if bare || area.area() == 0 {
+        area
+    } else if boxed {
+        let (w, h) = (area.width.saturating_sub(2), area.height.saturating_sub(2));
+        Rect { x: area.x + 1, y: area.y + 1, width: w, height: h }
+    } else {
+        Rect { y: area.y + 1, height: area.height - 1, ..area }
     }
 }
 

@@ -11,13 +11,21 @@
 //!
 //! Comes in: a [`Msg`] at a time (keys, bytes of the file, ticks, answers to effects). Goes out: a changed [`State`],
 //! [`Effect`]s for [`run()`] to carry out, and a drawn frame.
-//! Must never: change state while drawing; touch a file, a clock or the terminal outside an effect; write at all.
+//! Must never: change state while drawing; touch a file, a clock or the terminal outside an effect; write anything but
+//! what `commit` writes for it and the operator typed a word for; start anything but the operator's editor.
 
 mod action;
+mod by_hand;
+mod dialog;
+mod editor;
+mod hand;
+mod hands;
 mod keymap;
+mod keys;
 mod layout;
 mod msg;
 mod picker;
+mod preview;
 mod run;
 mod search;
 mod state;
@@ -28,8 +36,9 @@ mod update;
 mod view;
 
 pub use action::{Action, Group, table as action_table};
+pub use hands::{Desk, Hands, Liveness, Order, Told, Writer, Written};
 pub use layout::{Regions, layout};
-pub use msg::{Effect, Msg};
+pub use msg::{Drafted, Effect, Msg};
 pub use picker::{Choice, Picker};
 pub use run::{End, Feeder, run};
 pub use state::{Focus, Options, State};

@@ -8,10 +8,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use ratatui::crossterm::event::{Event, KeyEventKind};
 
 use super::{
     Effect, Msg, State,
+    by_hand::ByHand,
+    hands::Hands,
+    keys,
     search::smart,
     terminal::{self, Asked, Screen},
     update, view,
@@ -59,14 +62,17 @@ pub enum End {
 }
 
 /// Something from outside.
-enum Incoming {
+pub(super) enum Incoming {
     Terminal(Event),
     Feed(Feed),
     Asked(Asked),
+    /// From a thread that was started for an effect.
+    Answer(Msg),
     HangUp,
 }
 
-/// Shows one screen after another until `next` has no more. `now` reads the clock.
+/// Shows one screen after another until `next` has no more. `now` reads the clock, `hands` carry out what the operator
+/// does by hand.
 ///
 /// # Errors
 /// The terminal or a thread could not be had.
@@ -74,6 +80,7 @@ pub fn run(
     first: (State, Feeder),
     mut next: impl FnMut(&End) -> io::Result<Option<(State, Feeder)>>,
     now: &dyn Fn() -> Millis,
+    hands: &dyn Hands,
 ) -> io::Result<End> {
     // Dropped after the receiver, however this function ends: its thread may wait for room in the queue.
     let mut tail;
@@ -81,7 +88,7 @@ pub fn run(
     let mut screen = Screen::take()?;
     let ask = send.clone();
     terminal::listen(move |asked| drop(ask.send(Incoming::Asked(asked))))?;
-    read_keys(send.clone())?;
+    let gate = keys::read(send.clone())?;
     let mut shown = Some(first);
     let mut ended = End::Quit;
     while let Some((mut state, feeder)) = shown.take() {
@@ -94,7 +101,10 @@ pub fn run(
         };
         let (state, screen, tail) = (&mut state, &mut screen, tail.as_ref());
         let keys = io::stdin().is_terminal();
-        ended = Run { state, screen, receive: &receive, tail, files, path, now, keys, end: None }.until_end()?;
+        let (send, gate) = (&send, &gate);
+        let by_hand = ByHand { hands, send, gate, minted: None, cancel: None };
+        let receive = &receive;
+        ended = Run { state, screen, receive, tail, files, path, now, keys, by_hand, end: None }.until_end()?;
         shown = next(&ended)?;
     }
     Ok(ended)
@@ -114,29 +124,18 @@ fn start(feeder: &Feeder, send: &SyncSender<Incoming>) -> io::Result<(Option<Tai
     })
 }
 
-/// Reads the terminal in a thread; when it is gone, so is the reason to live.
-fn read_keys(send: SyncSender<Incoming>) -> io::Result<()> {
-    let _detached = thread::Builder::new().name("keys".to_string()).spawn(move || {
-        while let Ok(event) = event::read() {
-            if send.send(Incoming::Terminal(event)).is_err() {
-                return;
-            }
-        }
-        drop(send.send(Incoming::HangUp));
-    })?;
-    Ok(())
-}
-
-struct Run<'a> {
-    state: &'a mut State,
-    screen: &'a mut Screen,
+pub(super) struct Run<'a> {
+    pub(super) state: &'a mut State,
+    pub(super) screen: &'a mut Screen,
     receive: &'a Receiver<Incoming>,
     tail: Option<&'a Tail>,
-    files: Option<Files>,
-    path: PathBuf,
-    now: &'a dyn Fn() -> Millis,
+    pub(super) files: Option<Files>,
+    /// Empty if no file is followed.
+    pub(super) path: PathBuf,
+    pub(super) now: &'a dyn Fn() -> Millis,
     /// Standard input is the terminal that keys come from.
     keys: bool,
+    pub(super) by_hand: ByHand<'a>,
     end: Option<End>,
 }
 
@@ -144,6 +143,7 @@ impl Run<'_> {
     fn until_end(&mut self) -> io::Result<End> {
         let size = self.screen.size()?;
         self.tell(Msg::Resize(size.0, size.1));
+        self.tell_what_is_staged();
         let mut derived: Option<Instant> = None;
         let mut drawn: Option<Instant> = None;
         loop {
@@ -196,6 +196,7 @@ impl Run<'_> {
             Incoming::Terminal(Event::Resize(width, height)) => self.tell(Msg::Resize(width, height)),
             Incoming::Terminal(_) => {}
             Incoming::Feed(feed) => self.feed(feed),
+            Incoming::Answer(msg) => self.tell(msg),
             Incoming::Asked(Asked::Stop) => self.carry_out(Effect::Suspend),
             Incoming::Asked(Asked::Again) => {
                 let taken = self.screen.take_again();
@@ -233,7 +234,7 @@ impl Run<'_> {
         }
     }
 
-    fn tell(&mut self, msg: Msg) {
+    pub(super) fn tell(&mut self, msg: Msg) {
         for effect in update(self.state, msg) {
             self.carry_out(effect);
         }
@@ -269,11 +270,12 @@ impl Run<'_> {
                 let found = self.search(&pattern);
                 self.tell(Msg::Found(found));
             }
+            effect => self.carry_out_by_hand(effect),
         }
     }
 
     /// Whoever had the terminal meanwhile may have changed its size, of which only they were told.
-    fn resumed(&mut self, taken: io::Result<()>) {
+    pub(super) fn resumed(&mut self, taken: io::Result<()>) {
         match taken.and_then(|()| self.screen.size()) {
             Ok((width, height)) => self.tell(Msg::Resize(width, height)),
             Err(_) => self.hang_up(),

@@ -3,6 +3,7 @@ use rustc_hash::FxHashMap;
 
 use super::{
     Effect, Theme,
+    hand::Hand,
     keymap::Waiting,
     layout::{Regions, layout},
     picker::Picker,
@@ -15,7 +16,7 @@ use crate::{
     format::Format,
     ledger::Obligation,
     model::{Kind, Millis, Note, Record},
-    plan::{Plan, Request, Session, plan},
+    plan::{Draft, Plan, Request, Session, legal_cuts_settled, plan},
     source::{Change, Status},
 };
 
@@ -84,6 +85,12 @@ pub struct Options {
     pub theme: Theme,
     /// For times of day.
     pub zone: TimeZone,
+    /// Who sits here; goes into receipts.
+    pub operator: String,
+    /// Why nothing may be written here, as a sentence; none if a commit may be asked for.
+    pub no_writes: Option<String>,
+    /// Name of the summariser command, if one is set.
+    pub summariser: Option<String>,
 }
 
 /// News of the followed file, for the header.
@@ -138,6 +145,7 @@ pub struct State {
     pub(super) message: Option<String>,
     pub(super) picker: Option<Picker>,
     pub(super) loading: bool,
+    pub(super) hand: Hand,
 }
 
 impl State {
@@ -175,6 +183,7 @@ impl State {
             message: None,
             picker: None,
             loading: true,
+            hand: Hand::default(),
         }
     }
 
@@ -196,6 +205,11 @@ impl State {
     /// Whether keys are being typed into something, so that a short wait means something.
     pub fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
+    }
+
+    /// The draft that the operator looks at.
+    pub(super) fn previewed(&self) -> Option<&Draft> {
+        self.hand.preview.as_ref()?.draft.as_ref()
     }
 
     /// Records of the effective context.
@@ -222,10 +236,21 @@ impl State {
 
     /// Derives everything from the session anew.
     pub(super) fn derive(&mut self) {
-        self.rails = Rails::of(self.session.ledger());
-        self.cuts = crate::cut::legal_cuts(self.session.ledger());
-        self.plan = plan(&self.session, &Request::default()).ok();
         self.obligations = self.session.obligations();
+        // While a file is being read, what is staged for it may still be to come.
+        if !self.loading && self.rebuild.is_none() {
+            self.drop_outlived();
+        }
+        let abandon = self.hand.staged().into_iter().filter(|staged| self.is_open(staged)).collect();
+        self.plan = plan(&self.session, &Request { abandon, ..Request::default() }).ok();
+        let settled = self.plan.as_ref().map(|plan| plan.settled.as_slice()).unwrap_or_default();
+        self.hand.marks = settled.iter().map(|settle| settle.at).collect();
+        self.hand.marks.sort_unstable();
+        self.cuts = match settled {
+            [] => crate::cut::legal_cuts(self.session.ledger()),
+            settled => legal_cuts_settled(&self.session, settled, 0),
+        };
+        self.rails = Rails::without(self.session.ledger(), &self.hand.marks);
         self.notes = self.session.notes();
         self.shares = Shares::of(&self.session);
         self.owed_row = self.owed_row.min(self.obligations.len().saturating_sub(1));
@@ -284,6 +309,9 @@ impl State {
         if let Some(plan) = &self.plan {
             let named = plan.decision.blockers.iter().take(NAMED_BLOCKERS);
             wanted.extend(named.map(|blocker| self.session.about(&blocker.obligation)));
+        }
+        if let Some(preview) = &self.hand.preview {
+            wanted.extend(preview.visible_old());
         }
         wanted.retain(|position| !self.heads.contains_key(position));
         wanted.sort_unstable();

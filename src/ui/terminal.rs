@@ -93,6 +93,13 @@ impl Screen {
         Ok(true)
     }
 
+    /// Gives the terminal to somebody else for a while. Also says whether it could be taken again.
+    pub(super) fn lend<T>(&mut self, to: impl FnOnce() -> T) -> (T, io::Result<()>) {
+        restore();
+        let done = to();
+        (done, self.begin_again())
+    }
+
     /// Takes the terminal anew: whoever continued us after a stop that we could not see may have changed it.
     pub(super) fn take_again(&mut self) -> io::Result<()> {
         restore();

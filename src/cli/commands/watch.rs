@@ -11,13 +11,14 @@ use crate::{
         clock,
         exit::{Failure, INTERRUPTED},
         load::stem,
+        mint,
     },
-    commit::Replay,
+    commit::{Replay, Store, Summariser},
     export::Symbols,
     format::Format,
     plan::Session,
     source::{Found, Roots, Runtime, SourceError, read_head},
-    ui::{self, Background, Choice, Depth, End, Feeder, Options, Picker, State, Theme},
+    ui::{self, Background, Choice, Depth, Desk, End, Feeder, Options, Picker, State, Theme},
 };
 
 /// How the next transcript is opened.
@@ -117,7 +118,12 @@ fn drive(first: (State, Feeder), manner: &Manner) -> Result<ExitCode, Failure> {
             End::Quit | End::Interrupted => None,
         })
     };
-    let ended = ui::run(first, next, &clock::now)?;
+    let desk = Desk {
+        store: Store::from_env(|name| env::var_os(name)),
+        mint: || mint::mint().map_err(|failure| failure.message),
+        summariser: summariser(),
+    };
+    let ended = ui::run(first, next, &clock::now, &desk)?;
     Ok(match ended {
         End::Interrupted => ExitCode::from(INTERRUPTED),
         _ => ExitCode::SUCCESS,
@@ -131,7 +137,13 @@ fn opened(file: &Path, manner: &Manner, demo: bool) -> (State, Feeder) {
         (_, true) => "demo".to_string(),
         _ => name_of(file),
     };
-    let state = State::new(options(manner, name, stem(file)), (80, 24), clock::now());
+    let no_writes = match (stdin, demo) {
+        (true, _) => Some("a new session is written beside a file, and standard input is none".to_string()),
+        (_, true) => Some("the demo is a temporary file: a commit needs a transcript of yours".to_string()),
+        _ => None,
+    };
+    let options = Options { no_writes, ..options(manner, name, stem(file)) };
+    let state = State::new(options, (80, 24), clock::now());
     let feeder =
         if stdin { Feeder::Stdin } else { Feeder::File { path: file.to_path_buf(), poll: manner.screen.poll } };
     (state, feeder)
@@ -150,7 +162,22 @@ fn options(manner: &Manner, name: String, stem: String) -> Options {
         symbols: if manner.screen.ascii || !unicode_locale() { Symbols::Ascii } else { Symbols::Unicode },
         theme: theme(&manner.screen),
         zone: TimeZone::system(),
+        operator: operator(),
+        no_writes: None,
+        summariser: summariser().map(|summariser| summariser.program().to_string()),
     }
+}
+
+/// The command of `$CUTLINE_SUMMARISER`. One that cannot be read is none: the screen says how to set it.
+fn summariser() -> Option<Summariser> {
+    let command = env::var("CUTLINE_SUMMARISER").ok().filter(|command| !command.trim().is_empty())?;
+    Summariser::parse(&command).ok()
+}
+
+/// Who sits here, as far as the environment says; the dialogs let them say more.
+fn operator() -> String {
+    let name = ["USER", "LOGNAME"].iter().find_map(|name| env::var(name).ok().filter(|name| !name.is_empty()));
+    name.unwrap_or_else(|| "operator".to_string())
 }
 
 /// Colour by choice, else by `NO_COLOR` and the terminal.

@@ -1,6 +1,6 @@
 //! Bytes and news of the followed file.
 
-use super::movement;
+use super::{abandon, commit, movement};
 use crate::{
     model::{Note, Record},
     plan::Session,
@@ -87,6 +87,8 @@ pub(super) fn settle(state: &mut State) {
         }
     }
     state.derive();
+    abandon::refresh(state);
+    commit::refresh(state);
     if state.following {
         movement::to_tail(state);
     } else {

@@ -2,9 +2,10 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{close_top, jump, movement, panes, picking};
+use super::{abandon, close_top, commit, dialog, jump, movement, panes, picking, preview, stage};
 use crate::ui::{
     Action, Effect, Focus, State,
+    dialog::{Dialog, Fact, Purpose, Voice},
     keymap::{self, Pressed},
     state::Popup,
 };
@@ -30,7 +31,12 @@ pub(super) fn key(state: &mut State, key: KeyEvent) -> Vec<Effect> {
     if typing(state) {
         return typed(state, key);
     }
-    match keymap::press(&mut state.waiting, key) {
+    if state.hand.dialog.is_some() {
+        let mut effects = dialog::key(state, key);
+        effects.extend(state.wanted());
+        return effects;
+    }
+    match keymap::press(&mut state.waiting, key, state.hand.preview.is_some()) {
         Pressed::More => {
             state.waiting_since = Some(state.now);
             Vec::new()
@@ -73,6 +79,8 @@ fn typing(state: &State) -> bool {
 pub(super) fn paste(state: &mut State, text: &str) {
     if let Popup::Search(line) | Popup::Command(line) = &mut state.popup {
         line.extend(text.chars().filter(|c| !c.is_control()));
+    } else if let Some(open) = state.hand.dialog.as_mut().filter(|open| !open.fields.is_empty()) {
+        dialog::paste(open, text);
     } else {
         state.message = Some("pasted text is ignored here".to_string());
     }
@@ -114,6 +122,9 @@ fn act(state: &mut State, action: Action, count: Option<usize>) -> Vec<Effect> {
         return picking::act(state, action, count);
     }
     let n = isize::try_from(count.unwrap_or(1)).unwrap_or(1);
+    if let Some(effects) = preview::act(state, action, n) {
+        return effects;
+    }
     let page = movement::page_of_focus(state);
     match action {
         Action::Down | Action::Up if panes::scrolls_popup(state) => {
@@ -146,13 +157,35 @@ fn act(state: &mut State, action: Action, count: Option<usize>) -> Vec<Effect> {
         }
         Action::Quit => {
             if !close_top(state) && !back_to_transcript(state) {
-                return vec![Effect::Quit];
+                return quit(state);
             }
         }
+        Action::CutPreview => return preview::open(state),
+        Action::Abandon => return abandon::open(state),
+        Action::AbandonLost => return abandon::open_lost(state),
+        Action::Commit => return commit::open(state),
+        Action::Undo => return stage::undo(state),
+        Action::Redo => return stage::redo(state),
         Action::Interrupt => return vec![Effect::Interrupt],
         Action::Suspend => return vec![Effect::Suspend],
         _ => further(state, action),
     }
+    Vec::new()
+}
+
+/// Asks once if something is staged.
+fn quit(state: &mut State) -> Vec<Effect> {
+    let n = state.hand.staged().len();
+    if n == 0 {
+        return vec![Effect::Quit];
+    }
+    let mut asked = Dialog::new(Purpose::Quit, "Something is staged", "leave");
+    let noun = if n == 1 { "abandonment is" } else { "abandonments are" };
+    asked.facts = vec![
+        Fact::plain("", format!("{n} {noun} staged and not committed.")),
+        Fact::new("keeps", "the stage: it is there when this transcript is opened again", Voice::Good),
+    ];
+    state.hand.dialog = Some(asked);
     Vec::new()
 }
 

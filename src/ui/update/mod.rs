@@ -1,11 +1,16 @@
 //! What happens when something happens: one message in, a changed state and effects out. No IO.
 
+mod abandon;
+mod commit;
+mod dialog;
 pub(super) mod feed;
 mod jump;
 pub(super) mod keys;
 mod movement;
 mod panes;
 mod picking;
+mod preview;
+mod stage;
 
 use super::{Effect, Msg, State, state::Popup, text::BodyView};
 
@@ -36,7 +41,9 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Settle(now) => {
             state.now = now;
             feed::settle(state);
-            state.wanted()
+            let mut effects = preview::settle(state);
+            effects.extend(state.wanted());
+            effects
         }
         Msg::Tick(now) => {
             state.now = now;
@@ -54,16 +61,66 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
             jump::found(state, found);
             state.wanted()
         }
+        Msg::Staged(staged) => {
+            stage::restored(state, staged);
+            Vec::new()
+        }
+        answer => by_hand(state, answer),
+    }
+}
+
+/// Answers to what the operator did by hand.
+fn by_hand(state: &mut State, msg: Msg) -> Vec<Effect> {
+    match msg {
+        Msg::Drafted(drafted) => {
+            preview::drafted(state, drafted.0.map(|draft| *draft));
+            state.wanted()
+        }
+        Msg::Stored(Err(why)) => {
+            state.message = Some(format!("staged, but it would not survive a crash: {why}"));
+            Vec::new()
+        }
+        Msg::Writer(writer) => {
+            state.hand.writer = Some(writer);
+            abandon::refresh(state);
+            commit::refresh(state);
+            Vec::new()
+        }
+        Msg::Committed(committed) => commit::committed(state, committed),
+        Msg::Undone(undone) => stage::undone(state, undone),
+        Msg::Copied(copied) => {
+            state.message = Some(match copied {
+                Ok(bytes) => format!("copied {bytes} bytes to the terminal's clipboard"),
+                Err(why) => why,
+            });
+            Vec::new()
+        }
+        Msg::Progress(words) => {
+            preview::progress(state, words);
+            Vec::new()
+        }
+        Msg::Summarised(answer) => {
+            preview::summarised(state, answer);
+            Vec::new()
+        }
+        Msg::Edited(edited) => {
+            preview::edited(state, edited);
+            Vec::new()
+        }
         Msg::Resumed => state.wanted(),
         Msg::NotSuspended => {
             state.message = Some("not suspended: there is no shell that could continue cutline".to_string());
             Vec::new()
         }
+        _ => Vec::new(),
     }
 }
 
 /// Closes the topmost window; true if there was one.
 fn close_top(state: &mut State) -> bool {
+    if state.hand.dialog.take().is_some() {
+        return true;
+    }
     if state.popup != Popup::None {
         state.popup = Popup::None;
         return true;

@@ -12,12 +12,35 @@ use crate::{
     ui::{Action, Focus, State, state::Popup},
 };
 
+/// Keys of the preview, most needed first.
+const PREVIEW: [(Action, &str); 16] = [
+    (Action::EndOn, "h/l end"),
+    (Action::NextPane, "Tab candidate"),
+    (Action::Snap, "s snap"),
+    (Action::Commit, "C commit"),
+    (Action::Why, "i why"),
+    (Action::NextCut, "]l legal"),
+    (Action::Close, "Esc back"),
+    (Action::Help, "? help"),
+    (Action::EditSummary, "e edit"),
+    (Action::Summarise, "S summarise"),
+    (Action::UseExtract, "x extract"),
+    (Action::CopySummary, "y copy"),
+    (Action::StartOn, "H/L start"),
+    (Action::ViewUnified, "d view"),
+    (Action::Unfold, "Space unfold"),
+    (Action::Down, "j/k scroll"),
+];
+
 /// Keys shown at the foot, most needed first; what does not fit is left to `?`.
-const HINTS: [(Action, &str); 13] = [
+const HINTS: [(Action, &str); 16] = [
     (Action::Down, "j/k move"),
     (Action::Pair, "% pair"),
     (Action::NextOpen, "]o open"),
     (Action::NextCut, "]l cut"),
+    (Action::CutPreview, "c preview"),
+    (Action::Abandon, "a abandon"),
+    (Action::Undo, "u take back"),
     (Action::Why, "i why"),
     (Action::Search, "/ find"),
     (Action::Open, "Enter detail"),
@@ -52,6 +75,23 @@ pub(super) fn draw(state: &State, area: Rect, buf: &mut Buffer) {
     }
 }
 
+/// The foot of the preview.
+pub(super) fn preview(state: &State, area: Rect, buf: &mut Buffer) {
+    if area.height == 0 {
+        return;
+    }
+    let theme = state.options.theme;
+    let summarising = state.hand.preview.as_ref().and_then(|preview| preview.summarising.as_ref());
+    let running = summarising.map(|words| format!("{words} · Esc ends it"));
+    if let Some(message) = running.as_ref().or(state.message.as_ref()) {
+        let text = format!(" {}", Shown::cut(message, usize::from(area.width).saturating_sub(2)));
+        put(buf, area.x, area.y, area.width, &text, theme.strong());
+    }
+    if area.height > 1 {
+        put_line(buf, area.x, area.y + 1, area.width, &hints(state, &PREVIEW, area.width));
+    }
+}
+
 fn typed(state: &State, area: Rect, mark: &str, line: &str, buf: &mut Buffer) {
     let shown = Shown::new(line).into_string();
     let text = Line::from(vec![
@@ -83,15 +123,20 @@ fn here(state: &State, width: u16) -> String {
 }
 
 fn keys(state: &State, width: u16) -> Line<'static> {
+    hints(state, &HINTS, width)
+}
+
+fn hints(state: &State, all: &[(Action, &'static str)], width: u16) -> Line<'static> {
     let theme = state.options.theme;
     let mut spans = vec![Span::raw(" ")];
     let mut used = 1;
-    for (action, hint) in HINTS {
-        let hint = match (action, state.focus) {
+    let idle = state.hand.steps.is_empty() && state.hand.done.is_empty();
+    for (action, hint) in all.iter().filter(|(action, _)| *action != Action::Undo || !idle) {
+        let hint: &'static str = match (*action, state.focus) {
             (Action::Open, Focus::Obligations) => "Enter jump",
             (Action::Open, Focus::Detail) => "Enter zoom",
             (Action::Quit, focus) if focus != Focus::Transcript || state.zoomed => "q back",
-            _ => hint,
+            _ => *hint,
         };
         let wide = hint.chars().count() + 2;
         if used + wide > usize::from(width) {

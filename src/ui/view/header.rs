@@ -151,7 +151,7 @@ fn gauge(state: &State, width: u16) -> Line<'static> {
     let taken: usize = figures.len() + right.iter().map(Span::width).sum::<usize>();
     let cells = usize::from(width).saturating_sub(taken).min(60);
     let mut left = vec![Span::raw(figures)];
-    left.extend(bar(state, budget, cells));
+    left.extend(bar(state, budget, used, cells));
     edges(left, right, width)
 }
 
@@ -190,7 +190,7 @@ fn percent(budget: &Budget) -> u64 {
 }
 
 /// The filled bar with the trigger (heavy) and critical (dashed) marks.
-fn bar(state: &State, budget: &Budget, cells: usize) -> Vec<Span<'static>> {
+pub(super) fn bar(state: &State, budget: &Budget, used: u64, cells: usize) -> Vec<Span<'static>> {
     let theme = state.options.theme;
     let (full, empty, line, critical) = match state.options.symbols {
         Symbols::Unicode => ("█", "░", "┃", "╏"),
@@ -198,11 +198,11 @@ fn bar(state: &State, budget: &Budget, cells: usize) -> Vec<Span<'static>> {
     };
     let window = budget.window.tokens.max(1);
     let cell = |tokens: u64| usize::try_from(u128::from(tokens) * cells as u128 / u128::from(window)).unwrap_or(cells);
-    let (filled, at_line, at_critical) = (cell(budget.used()), cell(budget.trigger), cell(budget.critical));
-    let style = match budget.pressure() {
-        crate::budget::Pressure::Critical => theme.bad(),
-        crate::budget::Pressure::Pressed => theme.open(),
-        crate::budget::Pressure::Below => theme.good(),
+    let (filled, at_line, at_critical) = (cell(used), cell(budget.trigger), cell(budget.critical));
+    let style = match used {
+        used if used >= budget.critical => theme.bad(),
+        used if used >= budget.trigger => theme.open(),
+        _ => theme.good(),
     };
     (0..cells)
         .map(|n| {

@@ -3,12 +3,15 @@
 mod budget;
 mod decision;
 mod detail;
+mod dialog;
 mod footer;
 mod header;
 mod notes;
 mod obligations;
 mod picker;
 mod popup;
+mod preview;
+mod preview_rows;
 mod transcript;
 
 use ratatui::{
@@ -38,6 +41,8 @@ fn in_ascii(buf: &mut Buffer) {
             "…" => "~",
             "→" => ">",
             "✗" | "×" => "x",
+            "✓" => "+",
+            "●" => "*",
             _ => continue,
         };
         cell.set_symbol(plain);
@@ -53,6 +58,12 @@ fn draw(state: &State, area: Rect, buf: &mut Buffer) {
         popup::draw(state, area, buf);
         return;
     }
+    if let Some(preview) = &state.hand.preview {
+        preview::draw(state, preview, buf);
+        dialog::draw(state, area, buf);
+        popup::draw(state, area, buf);
+        return;
+    }
     let regions = super::layout::layout(area.width, area.height, state.focus, state.zoomed);
     header::draw(state, regions.header, buf);
     transcript::draw(state, &regions, buf);
@@ -62,23 +73,28 @@ fn draw(state: &State, area: Rect, buf: &mut Buffer) {
     budget::draw(state, &regions, buf);
     notes::draw(state, &regions, buf);
     footer::draw(state, regions.footer, buf);
+    dialog::draw(state, area, buf);
     popup::draw(state, area, buf);
 }
 
 /// A pane's border (boxed) or title line, with a text on the right. Gives the area inside.
 fn pane(state: &State, regions: &Regions, focus: Focus, title: &str, right: &str, buf: &mut Buffer) -> Rect {
-    let area = regions.of(focus);
-    let inner = regions.inner(focus);
-    if area.area() == 0 || inner == area {
-        return inner;
+    let (area, inner) = (regions.of(focus), regions.inner(focus));
+    if area.area() > 0 && inner != area {
+        let number = Focus::ALL.iter().position(|f| *f == focus).unwrap_or(0) + 1;
+        let title = if regions.boxed { format!("{number} {title}") } else { title.to_string() };
+        frame(state, area, (regions.boxed, state.focus == focus), &title, right, buf);
     }
-    let focused = state.focus == focus;
+    inner
+}
+
+/// A border (`boxed`) or a title line, `strong` for the one that keys go to, with a text on the right.
+fn frame(state: &State, area: Rect, (boxed_in, focused): (bool, bool), title: &str, right: &str, buf: &mut Buffer) {
     let style = state.options.theme.border(focused);
     let glyphs = Border::of(state);
-    let number = Focus::ALL.iter().position(|f| *f == focus).unwrap_or(0) + 1;
-    let title = if regions.boxed { format!(" {number} {title} ") } else { format!(" {title} ") };
+    let title = format!(" {title} ");
     let right = if right.is_empty() { String::new() } else { format!(" {right} ") };
-    if regions.boxed {
+    if boxed_in {
         boxed(area, glyphs, style, buf);
     } else {
         let rule = glyphs.across.repeat(usize::from(area.width));
@@ -95,11 +111,10 @@ fn pane(state: &State, regions: &Regions, focus: Focus, title: &str, right: &str
     );
     let wide = u16::try_from(unicode_width::UnicodeWidthStr::width(right.as_str())).unwrap_or(0);
     if wide + 4 < area.width {
-        let y = if regions.boxed { area.y + area.height - 1 } else { area.y };
+        let y = if boxed_in { area.y + area.height - 1 } else { area.y };
         let free = area.width.saturating_sub(wide + 2);
         put(buf, area.x + free, y, wide, &right, state.options.theme.quiet());
     }
-    inner
 }
 
 /// Border characters.
@@ -117,6 +132,18 @@ impl Border {
                 Self { across: "─", down: "│", corners: ["┌", "┐", "└", "┘"] }
             }
             crate::export::Symbols::Ascii => Self { across: "-", down: "|", corners: ["+"; 4] },
+        }
+    }
+}
+
+impl Border {
+    /// Heavy, for what asks.
+    fn heavy(state: &State) -> Self {
+        match state.options.symbols {
+            crate::export::Symbols::Unicode => {
+                Self { across: "━", down: "┃", corners: ["┏", "┓", "┗", "┛"] }
+            }
+            crate::export::Symbols::Ascii => Self { across: "=", down: "#", corners: ["#"; 4] },
         }
     }
 }

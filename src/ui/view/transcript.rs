@@ -8,13 +8,16 @@ use ratatui::{
 
 use super::{edges, pane, put_line, row_of};
 use crate::{
-    export::{self, Rail, Row, Sign, Symbols, tokens},
+    export::{self, Rail, Rails, Row, Sign, Symbols, tokens},
     model::{Shown, clock},
     ui::{
         Focus, Regions, State,
         state::{Line as Content, Rule},
     },
 };
+
+/// What is given up, as soon as it is staged.
+pub(super) const STAGED: &str = "STAGED";
 
 pub(super) fn draw(state: &State, regions: &Regions, buf: &mut Buffer) {
     if regions.transcript.area() == 0 {
@@ -43,17 +46,19 @@ pub(super) fn draw(state: &State, regions: &Regions, buf: &mut Buffer) {
     }
 }
 
-/// Widths that are the same for every row of one frame.
-struct Shape {
-    number: usize,
-    seconds: bool,
-    lanes: usize,
+/// Widths that are the same for every row of one frame, and whose rails are drawn.
+pub(super) struct Shape<'a> {
+    pub(super) number: usize,
+    /// Columns of the time of day; none: it is not shown.
+    pub(super) time: usize,
+    pub(super) lanes: usize,
     /// Columns for the count of links that have no lane.
-    folds: usize,
+    pub(super) folds: usize,
+    pub(super) rails: &'a Rails,
 }
 
-impl Shape {
-    fn of(state: &State, inner: Rect) -> Self {
+impl<'a> Shape<'a> {
+    fn of(state: &'a State, inner: Rect) -> Self {
         let most = if state.size.0 < 100 { 2 } else { 4 };
         let bottom = state.top + usize::from(inner.height);
         let lanes = state.rails.width(state.top, bottom, most).max(1);
@@ -61,16 +66,27 @@ impl Shape {
         Self {
             folds: if folded > 0 { 1 + folded.to_string().len() } else { 0 },
             number: state.len().to_string().len().max(3),
-            seconds: inner.width >= 90,
+            time: if inner.width >= 90 { 8 } else { 5 },
             lanes,
+            rails: &state.rails,
         }
     }
 }
 
-fn record(state: &State, shape: &Shape, at: usize, area: Rect, buf: &mut Buffer) {
+fn record(state: &State, shape: &Shape<'_>, at: usize, area: Rect, buf: &mut Buffer) {
     let head = state.heads.get(&at).cloned().unwrap_or_default();
-    let Some(row) = export::row(&state.session, &state.rails, at, head, state.now) else { return };
-    let line = line(state, shape, &row, area.width);
+    let Some(mut row) = export::row(&state.session, &state.rails, at, head, state.now) else { return };
+    if state.hand.is_staged(at) {
+        row.state = STAGED.to_string();
+    }
+    let (theme, symbols) = (state.options.theme, state.options.symbols);
+    let lead = match () {
+        () if state.hand.is_staged(at) => Span::styled(format!("{} ", symbols.sign(Sign::Unknown)), theme.mark()),
+        () if row.open => Span::styled(format!("{} ", symbols.open()), theme.open()),
+        () if state.is_legal(at) => Span::styled(format!("{} ", symbols.cut()), theme.good()),
+        () => Span::raw("  "),
+    };
+    let line = line(state, shape, &row, lead, area.width);
     put_line(buf, area.x, area.y, area.width, &line);
     if at == state.cursor {
         let focused = state.focus == Focus::Transcript;
@@ -79,23 +95,20 @@ fn record(state: &State, shape: &Shape, at: usize, area: Rect, buf: &mut Buffer)
     }
 }
 
-fn line(state: &State, shape: &Shape, row: &Row, width: u16) -> Line<'static> {
+/// One record behind `lead`, which takes two columns.
+pub(super) fn line(state: &State, shape: &Shape<'_>, row: &Row, lead: Span<'static>, width: u16) -> Line<'static> {
     let (theme, symbols) = (state.options.theme, state.options.symbols);
-    let mut left = Vec::new();
-    left.push(match () {
-        () if row.open => Span::styled(format!("{} ", symbols.open()), theme.open()),
-        () if state.is_legal(row.at) => Span::styled(format!("{} ", symbols.cut()), theme.good()),
-        () => Span::raw("  "),
-    });
-    left.push(Span::styled(format!("{:>1$} ", row.at, shape.number), theme.quiet()));
-    let time = clock(row.time, &state.options.zone).unwrap_or_default();
-    let time: String = time.chars().take(if shape.seconds { 8 } else { 5 }).collect();
-    left.push(Span::styled(format!("{time:<0$} ", if shape.seconds { 8 } else { 5 }), theme.quiet()));
+    let mut left = vec![lead, Span::styled(format!("{:>1$} ", row.at, shape.number), theme.quiet())];
+    if shape.time > 0 {
+        let time = clock(row.time, &state.options.zone).unwrap_or_default();
+        let time: String = time.chars().take(shape.time).collect();
+        left.push(Span::styled(format!("{time:<0$} ", shape.time), theme.quiet()));
+    }
     for rail in row.rails.iter().take(shape.lanes) {
         let open = matches!(rail, Rail::Start { open: true } | Rail::Through { open: true });
         left.push(Span::styled(symbols.rail(*rail), if open { theme.open() } else { theme.quiet() }));
     }
-    let folded = state.rails.folded(row.at, shape.lanes);
+    let folded = shape.rails.folded(row.at, shape.lanes);
     if shape.folds > 0 {
         let glyph = if symbols == Symbols::Unicode { "┊" } else { ":" };
         let count = if folded > 0 { format!("{glyph}{folded}") } else { String::new() };
@@ -161,7 +174,7 @@ fn right(state: &State, row: &Row, width: u16) -> Vec<Span<'static>> {
 }
 
 /// A rule between two records. Links that cross it are drawn through it: that is why a cut here is illegal.
-fn ruler(state: &State, shape: &Shape, at: usize, rule: Rule, width: u16) -> Line<'static> {
+fn ruler(state: &State, shape: &Shape<'_>, at: usize, rule: Rule, width: u16) -> Line<'static> {
     let (theme, symbols) = (state.options.theme, state.options.symbols);
     let budget = state.session.budget();
     let frees = budget.map_or(0, |budget| budget.frees(0, at));
@@ -181,10 +194,9 @@ fn ruler(state: &State, shape: &Shape, at: usize, rule: Rule, width: u16) -> Lin
         Rule::Target => ("x", at.to_string()),
         Rule::Legal | Rule::Planned => (symbols.cut(), at.to_string()),
     };
-    let time = if shape.seconds { 8 } else { 5 };
     let mut spans = vec![
         Span::styled(format!("{mark} {number:>0$} ", shape.number), style),
-        Span::styled(format!("{} ", symbols.rule().repeat(time)), style),
+        Span::styled(format!("{} ", symbols.rule().repeat(shape.time)), style),
     ];
     for rail in state.rails.crossing(at).iter().take(shape.lanes) {
         match rail {
