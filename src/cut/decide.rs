@@ -102,9 +102,9 @@ pub fn decide(ledger: &Ledger, demand: &Demand<'_>) -> Decision {
         if enough(cut) {
             decision.verdict = Verdict::Compact;
             decision.cut = Some(cut);
-            decision.because = format!("Everything before {cut} is closed.");
+            decision.say();
         } else {
-            decision.because = format!("Cutting at {cut} would free too little.");
+            decision.because = "The legal cut there would free too little.".to_string();
         }
         return decision;
     }
@@ -114,23 +114,14 @@ pub fn decide(ledger: &Ledger, demand: &Demand<'_>) -> Decision {
         (Some(cut), Pressure::Critical) => {
             decision.verdict = Verdict::Refuse;
             decision.relief = Some(Relief { cut, frees: (demand.frees)(start, cut) });
-            decision.because =
-                format!("{start}..{target} is open and the context is critical; {start}..{cut} is offered as relief.");
         }
         (Some(cut), _) => {
             decision.verdict = Verdict::Defer;
             decision.cut = Some(cut);
-            decision.because = format!("{start}..{target} is open; walked back {target} to {cut}.");
         }
-        (None, _) => {
-            decision.verdict = Verdict::Refuse;
-            decision.because = if target <= start {
-                format!("{start}..{target} holds nothing to compact.")
-            } else {
-                format!("{start}..{target} is open and nothing older is closed and large enough.")
-            };
-        }
+        (None, _) => decision.verdict = Verdict::Refuse,
     }
+    decision.say();
     decision
 }
 

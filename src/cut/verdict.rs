@@ -98,3 +98,21 @@ pub struct Decision {
     /// One sentence for people, without ids.
     pub because: String,
 }
+
+impl Decision {
+    /// Says why in the numbering that the fields have now. The sentences of a NO-OP hold no number and stay.
+    pub(crate) fn say(&mut self) {
+        let (start, target) = (self.start, self.target);
+        self.because = match (self.verdict, self.cut, self.relief) {
+            (Verdict::NoOp, ..) => return,
+            (Verdict::Compact, Some(cut), _) => format!("Everything before {cut} is closed."),
+            (_, Some(cut), _) => format!("{start}..{target} is open; walked back {target} to {cut}."),
+            (_, None, Some(relief)) => {
+                let cut = relief.cut;
+                format!("{start}..{target} is open and the context is critical; {start}..{cut} is offered as relief.")
+            }
+            (_, None, None) if target <= start => format!("{start}..{target} holds nothing to compact."),
+            (_, None, None) => format!("{start}..{target} is open and nothing older is closed and large enough."),
+        };
+    }
+}

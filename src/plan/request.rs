@@ -168,4 +168,5 @@ fn renumber(decision: &mut Decision, put: &[usize]) {
         blocker.obligation.at = back(blocker.obligation.at);
         blocker.reason.records.iter_mut().for_each(|at| *at = back(*at));
     }
+    decision.say();
 }
