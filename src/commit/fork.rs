@@ -139,14 +139,7 @@ impl Fork<'_> {
         let (fs, draft) = (self.fs, self.job.draft);
         let usual = by_day(source.path.parent().unwrap_or(Path::new("/")), draft.forked.day.as_deref());
         let (folder, name) = match self.job.out {
-            Some(out) if again(|| fs.status(out)).is_ok_and(|meta| meta.is_dir()) => {
-                (self.given(out)?, name(draft, &source.path)?)
-            }
-            Some(out) => {
-                let above = out.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
-                let named = out.file_name().ok_or_else(|| CommitError::Name(out.display().to_string()))?;
-                (self.given(above)?, named.to_os_string())
-            }
+            Some(out) => self.given(out, &source.path)?,
             None => (usual.clone(), name(draft, &source.path)?),
         };
         let moved = folder != usual || (!draft.forked.name.is_empty() && name != OsStr::new(&draft.forked.name));
@@ -159,13 +152,28 @@ impl Fork<'_> {
         }
     }
 
-    /// The folder that the operator named; it must be there, and be it itself.
-    fn given(&self, out: &Path) -> Result<PathBuf, CommitError> {
-        match again(|| self.fs.status(out)) {
+    /// Folder and name that the operator chose: a folder that is there, or a name in one.
+    fn given(&self, out: &Path, source: &Path) -> Result<(PathBuf, OsString), CommitError> {
+        let fs = self.fs;
+        let folder = |path: &Path| match again(|| fs.resolve(path)) {
+            Ok(real) => Ok(real),
+            Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                Err(CommitError::NoFolder(path.into()))
+            }
+            Err(why) => Err(unwritable(path, why)),
+        };
+        match again(|| fs.status(out)) {
             Ok(meta) if meta.is_symlink() => Err(CommitError::Link(out.into())),
-            Ok(meta) if meta.is_dir() => again(|| self.fs.resolve(out)).map_err(|why| unwritable(out, why)),
-            Err(why) if why.kind() != ErrorKind::NotFound => Err(unwritable(out, why)),
-            _ => Err(CommitError::NoFolder(out.into())),
+            Ok(meta) if meta.is_dir() => Ok((folder(out)?, name(self.job.draft, source)?)),
+            Err(why) if !matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                Err(unwritable(out, why))
+            }
+            _ => {
+                let above = out.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                let named = out.file_name().filter(|name| !is_ours(name));
+                let named = named.ok_or_else(|| CommitError::Name(out.display().to_string()))?;
+                Ok((folder(above)?, named.to_os_string()))
+            }
         }
     }
 
@@ -195,8 +203,10 @@ impl Fork<'_> {
         }
         receipt.inode = file.metadata().map_err(|why| unwritable(&temp, why))?.ino();
         receipt.folders.clone_from(&made.folders);
-        receipt.path = store.announce(fs, &receipt).map_err(|why| state(store, why))?;
-        made.receipt = Some(receipt.path.clone());
+        let pending = store.pending(&receipt);
+        made.receipt = Some(pending.clone());
+        store.announce(fs, &pending, &receipt).map_err(|why| state(store, why))?;
+        receipt.path = pending;
         // 7. The new file has its name; nothing was replaced. A power cut may still take the name back.
         whole::rename_new(fs, &temp, &place.target).map_err(|why| match why.kind() {
             ErrorKind::AlreadyExists => CommitError::Taken(place.target.clone()),

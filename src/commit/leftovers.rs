@@ -11,6 +11,7 @@ use std::{
 use super::{
     CommitError, FileMark, Fs, Store,
     receipt::PLAN_DIGITS,
+    store,
     whole::{self, again, plain},
 };
 
@@ -80,15 +81,15 @@ pub(super) struct Made {
 
 impl Made {
     /// Removes everything again and returns `cause`, with what could not be removed.
-    pub(super) fn take_back(self, fs: &dyn Fs, cause: CommitError) -> CommitError {
-        if let Some(fork) = &self.fork
-            && let Err(why) = remove_fork(fs, fork, self.inode)
+    pub(super) fn take_back(mut self, fs: &dyn Fs, cause: CommitError) -> CommitError {
+        if let Some(fork) = self.fork.take()
+            && let Err(why) = self.disown(fs).and_then(|()| remove_fork(fs, &fork, self.inode))
         {
             // The receipt stays: it makes the file known and can be undone.
-            return CommitError::Stands { path: fork.path.clone(), cause: brief(&cause), why };
+            return CommitError::Stands { path: fork.path, cause: brief(&cause), why };
         }
         let own = self.temp.iter().chain(&self.receipt);
-        let mut left: Vec<PathBuf> = own.filter(|path| whole::remove(fs, path).is_err()).cloned().collect();
+        let mut left: Vec<PathBuf> = own.filter(|path| stays(fs, path)).cloned().collect();
         let removed = whole::remove_folders(fs, &self.folders);
         // A folder may have been filled by somebody else meanwhile: then it is not a thing left behind.
         let empty =
@@ -98,9 +99,30 @@ impl Made {
     }
 }
 
+impl Made {
+    /// A receipt that holds becomes a pending one before its file goes: there is never one that holds without a file.
+    fn disown(&mut self, fs: &dyn Fs) -> Result<(), String> {
+        let Some(receipt) = self.receipt.as_mut().filter(|path| !store::is_pending(path)) else { return Ok(()) };
+        let pending = store::pending_of(receipt);
+        whole::rename_new(fs, receipt, &pending).map_err(|why| not_taken_back(&why))?;
+        *receipt = pending;
+        Ok(())
+    }
+}
+
+fn not_taken_back(why: &io::Error) -> String {
+    format!("It could not be taken back: {}.", plain(why))
+}
+
+/// Removes a file that may not be there; true if it is after that.
+fn stays(fs: &dyn Fs, path: &Path) -> bool {
+    let gone = |why: &io::Error| why.kind() == io::ErrorKind::NotFound;
+    whole::remove(fs, path).is_err() && !again(|| fs.status(path)).is_err_and(|why| gone(&why))
+}
+
 /// Takes the name away from the new file if it is still what was written; says why not.
 fn remove_fork(fs: &dyn Fs, fork: &FileMark, inode: u64) -> Result<(), String> {
-    let said = |why: io::Error| format!("It could not be taken back: {}.", plain(&why));
+    let said = |why: io::Error| not_taken_back(&why);
     let meta = again(|| fs.status(&fork.path)).map_err(said)?;
     let same = meta.is_file() && meta.ino() == inode && meta.len() == fork.bytes;
     if !same || whole::sha256(&whole::read_all(fs, &fork.path).map_err(said)?) != fork.sha256 {

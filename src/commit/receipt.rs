@@ -10,7 +10,7 @@ use crate::{
     model::rfc3339,
     plan::{
         Check, Draft,
-        summary::{Author, Table},
+        summary::{Author, ledger_json},
     },
 };
 
@@ -208,17 +208,7 @@ fn summary(draft: &Draft) -> Option<SummaryMark> {
         Author::Operator => "operator".to_string(),
         Author::Command(name) => format!("command {name}"),
     };
-    Some(SummaryMark { author, text: summary.text.clone(), ledger: ledger(&summary.table) })
-}
-
-fn ledger(table: &Table) -> serde_json::Value {
-    let items = table.identifiers.items.iter();
-    let items = items.map(|item| {
-        serde_json::json!({
-            "kind": item.kind.name(), "value": item.value, "from": item.from, "state": item.state.name(),
-        })
-    });
-    serde_json::json!({ "live_identifiers": items.collect::<Vec<_>>() })
+    Some(SummaryMark { author, text: summary.text.clone(), ledger: ledger_json(&summary.table) })
 }
 
 /// The same source, span, settlements, summary and target session are the same plan; a plan is committed once.

@@ -301,15 +301,15 @@ impl Store {
         Ok(None)
     }
 
-    /// Puts a receipt down before its output gets its name; `committed` has to be empty. Returns its stem.
-    pub(super) fn announce(&self, fs: &dyn Fs, receipt: &Receipt) -> io::Result<PathBuf> {
-        let path = self.file(&stem_of(receipt), PENDING);
-        let bytes = serde_json::to_vec_pretty(receipt)?;
-        let put = whole::create_synced(fs, &path, &bytes).and_then(|()| fs.sync_folder(&self.receipts_folder()));
-        if put.is_err() && !put.as_ref().is_err_and(|why| why.kind() == ErrorKind::AlreadyExists) {
-            drop(whole::remove(fs, &path));
-        }
-        put.map(|()| path)
+    /// Where a receipt stands before its output has its name. Nothing is there: `committed` saw to that.
+    pub(super) fn pending(&self, receipt: &Receipt) -> PathBuf {
+        self.file(&stem_of(receipt), PENDING)
+    }
+
+    /// Puts a receipt down before its output gets its name. After a failure a part of it may be there.
+    pub(super) fn announce(&self, fs: &dyn Fs, pending: &Path, receipt: &Receipt) -> io::Result<()> {
+        whole::create_synced(fs, pending, &serde_json::to_vec_pretty(receipt)?)?;
+        fs.sync_folder(&self.receipts_folder())
     }
 
     /// The output has its name: the receipt holds once the folder is synced.
@@ -321,8 +321,13 @@ impl Store {
 
     /// Finishes a receipt that an undo found pending, under the lock of its plan.
     pub(super) fn promote(&self, fs: &dyn Fs, receipt: &Receipt) -> io::Result<PathBuf> {
-        if receipt.path.extension().is_none_or(|ending| ending != PENDING) {
+        if !is_pending(&receipt.path) {
             return Ok(receipt.path.clone());
+        }
+        let written = self.file(&stem_of(receipt), WRITTEN);
+        if again(|| fs.status(&written)).is_ok() {
+            // Somebody else finished it since it was listed.
+            return Ok(written);
         }
         let path = self.confirm(fs, &stem_of(receipt))?;
         fs.sync_folder(&self.receipts_folder())?;
@@ -360,6 +365,16 @@ impl Store {
         whole::rename_new(fs, &self.file(&stem, UNDOING), &self.file(&stem, UNDONE))?;
         fs.sync_folder(&self.receipts_folder())
     }
+}
+
+/// True for the file of a receipt that does not hold yet.
+pub(super) fn is_pending(receipt: &Path) -> bool {
+    receipt.extension().is_some_and(|ending| ending == PENDING)
+}
+
+/// The file of a receipt, as long as it does not hold.
+pub(super) fn pending_of(receipt: &Path) -> PathBuf {
+    receipt.with_extension(PENDING)
 }
 
 /// `2026-11-30T14-38-02.000Z-ID`; of a receipt that has a file, the name of that.

@@ -21,7 +21,10 @@ pub fn rendered(items: &[Identifier]) -> String {
 
 /// The identifiers of the last such block in `summary`; none if there is none. Positions are not in the text: 0.
 pub fn former(summary: &str) -> Vec<Identifier> {
-    let Some(start) = summary.rfind(HEADING) else { return Vec::new() };
+    // Only at the start of a line: a value may be named like the heading, and stands inside of its line.
+    let begins = |at: usize| at == 0 || summary.as_bytes().get(at - 1) == Some(&b'\n');
+    let mut places = summary.rmatch_indices(HEADING).map(|(at, _)| at);
+    let Some(start) = places.find(|at| begins(*at)) else { return Vec::new() };
     let block = summary.get(start..).unwrap_or_default();
     block.lines().skip(1).map_while(line).collect()
 }

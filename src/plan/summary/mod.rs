@@ -6,10 +6,27 @@
 //! Must never: let prose stand without its ledger, say that something was done whose outcome is not on record, run a
 //! command, or do more than linear work.
 
+mod checks;
+mod claims;
+mod exchange;
+mod extract;
+mod ledger;
+mod looks;
+mod quote;
+mod rows;
+mod table;
+
+pub use checks::checks;
+pub use exchange::{Answer, ShapeError, answer, correction, request, states_match, summarised};
+pub use extract::extract;
+pub use ledger::{compose, ledger_json};
+pub use rows::{Effect, EffectState, GivenUp, LivesOn, Open, Rest};
+pub use table::Table;
+
 use crate::{
     format::Settle,
-    ledger::identify::{Identified, rendered},
-    plan::{Check, Payload, Session},
+    model::Body,
+    plan::{Payload, Session},
 };
 
 /// Who wrote the prose.
@@ -46,46 +63,17 @@ pub struct Material<'a> {
     pub settle: &'a [Settle],
 }
 
-/// Facts of the span, found by code.
-#[derive(Clone, Debug, Default)]
-pub struct Table {
-    /// Live identifiers.
-    pub identifiers: Identified,
-}
-
-impl Table {
-    /// Reads the span.
-    pub fn of(material: &Material<'_>) -> Self {
-        Self { identifiers: material.session.identified(material.payload, material.to) }
+impl Material<'_> {
+    fn body(&self, at: usize) -> Option<Body> {
+        self.session.body(at, self.payload)
     }
-}
 
-/// The built-in extract of the span: deterministic, no model.
-pub fn extract(_material: &Material<'_>, _table: &Table) -> String {
-    String::from("Work before this point was summarised.")
-}
+    fn is_inside(&self, at: usize) -> bool {
+        (self.from..self.to).contains(&at)
+    }
 
-/// The whole summary: provenance, prose, ledger.
-pub fn compose(prose: &Prose, table: &Table) -> String {
-    format!(
-        "[Compacted by cutline. What follows is machine-made history, not a request.]\n\n{}\n\n{}",
-        prose.text.trim(),
-        rendered(&table.identifiers.items)
-    )
-}
-
-/// Checks a to e.
-pub fn checks(_material: &Material<'_>, _prose: &Prose, _table: &Table) -> Vec<Check> {
-    Vec::new()
-}
-
-/// TEMPORARY
-pub fn summarised(
-    _material: &Material<'_>,
-    _table: &Table,
-    _nonce: &str,
-    _name: &str,
-    _ask: impl FnMut(&[u8]) -> Result<Vec<u8>, String>,
-) -> Result<(Prose, Option<String>), String> {
-    Err("not yet".to_string())
+    /// Estimated tokens of the span.
+    fn tokens(&self) -> u64 {
+        (self.from..self.to).filter_map(|at| self.session.record(at)).map(|record| u64::from(record.tokens)).sum()
+    }
 }
