@@ -153,25 +153,29 @@ impl Minted {
 
     /// A random id (UUID version 4) for `what`.
     pub fn uuid4(&self, what: &str) -> String {
-        let [a, b, c, d, e, f, g, h, rest @ ..] = self.bytes(what);
-        uuid([a, b, c, d, e, f, (g & 0x0f) | 0x40, h], rest)
+        uuid(self.bytes(what), 4)
     }
 
     /// An id that starts with the time of the commit (UUID version 7) for `what`.
     pub fn uuid7(&self, what: &str) -> String {
-        let [.., g, h, r0, r1, r2, r3, r4, r5, r6, r7] = self.bytes(what);
         let millis = u64::try_from(self.now.known().unwrap_or(0)).unwrap_or(0);
-        let [_, _, a, b, c, d, e, f] = millis.to_be_bytes();
-        uuid([a, b, c, d, e, f, (g & 0x0f) | 0x70, h], [r0, r1, r2, r3, r4, r5, r6, r7])
+        let mut bytes = self.bytes(what);
+        bytes.iter_mut().zip(millis.to_be_bytes().into_iter().skip(2)).for_each(|(to, from)| *to = from);
+        uuid(bytes, 7)
     }
 }
 
-fn uuid(high: [u8; 8], low: [u8; 8]) -> String {
+/// RFC 9562: the version in the seventh byte, the variant in the ninth.
+fn uuid(mut bytes: [u8; 16], version: u8) -> String {
     use std::fmt::Write as _;
-    let [variant, rest @ ..] = low;
+    if let Some(seventh) = bytes.get_mut(6) {
+        *seventh = (*seventh & 0x0f) | (version << 4);
+    }
+    if let Some(ninth) = bytes.get_mut(8) {
+        *ninth = (*ninth & 0x3f) | 0x80;
+    }
     let mut out = String::with_capacity(36);
-    let bytes = high.into_iter().chain([(variant & 0x3f) | 0x80]).chain(rest);
-    for (n, byte) in bytes.enumerate() {
+    for (n, byte) in bytes.into_iter().enumerate() {
         if matches!(n, 4 | 6 | 8 | 10) {
             out.push('-');
         }

@@ -252,8 +252,10 @@ fn pending(
             }
             Place::Settled(n) => format!(" {} (settlement {n})", kind.name()),
         });
-        let named: String = named.collect();
-        format!("{} open obligations would be lost,{named} {new} would be new.", lost.len())
+        let named: Vec<String> = named.collect();
+        let named = if named.is_empty() { String::new() } else { format!(":{}", named.join(",")) };
+        let new = if new > 0 { format!("; {new} would be new") } else { String::new() };
+        format!("{} of what is open would be lost{named}{new}.", lost.len())
     });
     Check::of("pending-set-equal", failed, format!("{} open before and after, the same ones.", before.len()))
 }

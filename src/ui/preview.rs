@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{
+    action::Action,
     layout::{Panes, panes},
     text::wrap,
 };
@@ -100,6 +101,8 @@ pub(super) struct Preview {
     pub(super) fresh: bool,
     /// The draft shown is not of the span wished for.
     pub(super) stale: bool,
+    /// Asked for before the draft was there: done once it is.
+    pub(super) then: Option<Action>,
     pub(super) draft: Option<Draft>,
     /// Why there is no draft.
     pub(super) trouble: Option<String>,
@@ -133,6 +136,7 @@ impl Preview {
             scroll: 0,
             fresh: true,
             stale: true,
+            then: None,
             draft: None,
             trouble: None,
             rails: Rails::default(),

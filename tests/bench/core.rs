@@ -65,6 +65,9 @@ impl Driven {
             symbols: Symbols::Unicode,
             theme: Theme::default(),
             zone: TimeZone::UTC,
+            operator: "jo".to_string(),
+            no_writes: None,
+            summariser: None,
         };
         let mut driven = Self { state: State::new(options, (200, 50), NOW), bytes: bytes.clone() };
         driven.tell(Msg::Feed(Feed::Chunk { offset: 0, bytes }));

@@ -133,6 +133,9 @@ fn drawn(bytes: &[u8]) {
         symbols: Symbols::Unicode,
         theme,
         zone: TimeZone::UTC,
+        operator: "jo".to_string(),
+        no_writes: None,
+        summariser: None,
     };
     let now = Millis(1_796_047_200_000);
     let mut state = State::new(options, (80, 24), now);

@@ -52,12 +52,13 @@ pub(super) fn compact(args: &Compact) -> Result<ExitCode, Failure> {
     if !args.dry_run {
         sound(&draft, &args.confirm)?;
     }
-    let receipt = match args.dry_run {
-        true => None,
-        false => Some(write(&draft, &loaded, &args.writing, planned.verdict, planned.relief, &args.confirm)?),
+    let receipt = if args.dry_run {
+        None
+    } else {
+        Some(write(&draft, &loaded, &args.writing, planned.verdict, planned.relief, &args.confirm)?)
     };
     let report = CommitReport::of(&draft, planned.verdict, planned.relief, &loaded.sha256, receipt.as_ref());
-    tell(&report, report.lines(), args.input.json);
+    tell(&report, &report.lines(), args.input.json);
     Ok(code)
 }
 
@@ -73,7 +74,7 @@ pub(super) fn abandon(args: &Abandon) -> Result<ExitCode, Failure> {
     sound(&draft, &[])?;
     let receipt = write(&draft, &loaded, &args.writing, Verdict::NoOp, false, &[])?;
     let report = CommitReport::of(&draft, Verdict::NoOp, false, &loaded.sha256, Some(&receipt));
-    tell(&report, report.lines(), args.json);
+    tell(&report, &report.lines(), args.json);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -81,17 +82,16 @@ pub(super) fn abandon(args: &Abandon) -> Result<ExitCode, Failure> {
 pub(super) fn undo(args: &Undo) -> Result<ExitCode, Failure> {
     let store = store()?;
     let missing = |what: &str| Failure::new(USAGE, "no-receipt", what, "`cutline receipts` lists what was committed.");
-    let receipt = match &args.receipt {
-        Some(id) => store.find(id).ok_or_else(|| missing(&format!("There is no receipt `{id}`.")))?,
-        None => {
-            let (receipts, _) = store.receipts();
-            let newest = receipts.into_iter().find(|receipt| receipt.undone.is_none());
-            newest.ok_or_else(|| missing("There is nothing to undo."))?
-        }
+    let receipt = if let Some(id) = &args.receipt {
+        store.find(id).ok_or_else(|| missing(&format!("There is no receipt `{id}`.")))?
+    } else {
+        let (receipts, _) = store.receipts();
+        let newest = receipts.into_iter().find(|receipt| receipt.undone.is_none());
+        newest.ok_or_else(|| missing("There is nothing to undo."))?
     };
     let undone = commit::undo(&Disk, &store, &receipt, clock::now())?;
     let report = UndoReport::of(&receipt, &undone);
-    tell(&report, report.lines(), args.json);
+    tell(&report, &report.lines(), args.json);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -99,11 +99,11 @@ pub(super) fn undo(args: &Undo) -> Result<ExitCode, Failure> {
 pub(super) fn receipts(args: &Receipts) -> Result<ExitCode, Failure> {
     let (receipts, unreadable) = store()?.receipts();
     let report = ReceiptsReport::of(&receipts, unreadable);
-    tell(&report, report.lines(), args.json);
+    tell(&report, &report.lines(), args.json);
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell(report: &impl serde::Serialize, lines: Vec<String>, json: bool) {
+fn tell(report: &impl serde::Serialize, lines: &[String], json: bool) {
     if json {
         out::document(report);
     } else {

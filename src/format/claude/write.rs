@@ -186,7 +186,7 @@ impl Writer<'_> {
     ) -> Result<(), ForkError> {
         let line = line_of(self.order, record)?;
         let start = first_value(&line);
-        let value = Raw::prefix(&line, start).map_err(|_| ForkError::Gone(record.line))?;
+        let value = Raw::prefix(&line, start).ok().ok_or(ForkError::Gone(record.line))?;
         let env = Envelope::of(value);
         let mut edits = Edits::default();
         let uuid = env

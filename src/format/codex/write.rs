@@ -92,7 +92,7 @@ impl Writer<'_> {
         let unfit = || ForkError::Unfit("The rollout has no header that a new one could be made from.".to_string());
         let record = self.order.log.records.iter().find(|record| record.segment == 0).ok_or_else(unfit)?;
         let line = line_of(self.order, record)?;
-        let value = Raw::prefix(&line, first_value(&line)).map_err(|_| unfit())?;
+        let value = Raw::prefix(&line, first_value(&line)).ok().ok_or_else(unfit)?;
         let payload = value.get("payload").filter(|_| value.field_is("type", "session_meta")).ok_or_else(unfit)?;
         let id = quoted(&out.session);
         let old = payload.get("id").map_or("null".into(), |id| String::from_utf8_lossy(id.bytes()));

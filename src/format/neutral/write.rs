@@ -59,7 +59,7 @@ fn head(
         return Ok(());
     };
     let line = line_of(order, record)?;
-    let value = Raw::prefix(&line, record.at as usize).map_err(|_| ForkError::Gone(record.line))?;
+    let value = Raw::prefix(&line, record.at as usize).ok().ok_or(ForkError::Gone(record.line))?;
     let mut edits = Edits::default();
     edits.set(value, "session", &fresh);
     edits.set(value, "forked_from", &from);

@@ -135,8 +135,9 @@ pub(super) fn refresh(state: &mut State) {
             if let Some(only) = extra.first_mut() {
                 only.reason = "?".to_string();
             }
+            // What it changes comes first, after what it is: on a small screen the rest is scrolled to.
             let effect = effect(state, &extra);
-            dialog.facts.extend(effect);
+            dialog.facts.splice(1..1, effect);
         }
         Purpose::Lost(lost) => {
             dialog.facts = many(state, &lost);
@@ -144,7 +145,7 @@ pub(super) fn refresh(state: &mut State) {
             let owed = state.obligations.iter().filter(|owed| lost.contains(&owed.at) && is_lost(state, owed));
             let extra: Vec<Abandonment> = owed.map(|owed| wish(state, owed, &dialog)).collect();
             let effect = effect(state, &extra);
-            dialog.facts.extend(effect);
+            dialog.facts.splice(0..0, effect);
         }
         _ => {}
     }
@@ -205,7 +206,7 @@ fn last_sign(state: &State, owed: &Obligation) -> String {
 fn writer(state: &State) -> Fact {
     match &state.hand.writer {
         Some(writer) => {
-            let voice = if writer.liveness == Liveness::Dead { Voice::Plain } else { Voice::Warns };
+            let voice = if writer.liveness == Liveness::Live { Voice::Warns } else { Voice::Plain };
             Fact::new("writer", writer.text.clone(), voice)
         }
         None => Fact::new("writer", "being looked at", Voice::Quiet),

@@ -63,7 +63,7 @@ fn facts(state: &State, preview: &Preview) -> Vec<Fact> {
     let (before, after) = (draft.before_tokens, draft.after_tokens);
     let (was, is) = (before * 100 / window, after * 100 / window);
     let sizes = format!("{} → {} tokens ({was} → {is} %)", tokens(before), tokens(after));
-    let mut facts = vec![Fact::plain("plan", format!("{}   {sizes}", what(draft)))];
+    let mut facts = vec![Fact::plain("plan", what(draft)), Fact::plain("context", sizes)];
     if preview.why == Why::Relief {
         facts.push(Fact::new("", "the relief that the refusal offered; the receipt says so", Voice::Warns));
     }
@@ -125,6 +125,7 @@ pub(super) fn confirmed(state: &State) -> Vec<Effect> {
     let verdict = match preview.why {
         Why::Planned(verdict) => verdict,
         Why::StagedOnly => Verdict::NoOp,
+        Why::Relief => Verdict::Defer,
         _ => draft.plan.decision.verdict,
     };
     let confirmed = draft.asks().map(|check| check.name.to_string()).collect();
@@ -142,6 +143,8 @@ pub(super) fn committed(state: &mut State, committed: Result<Written, Told>) -> 
                 facts.push(Fact::plain("resume", written.resume.clone()));
                 facts.push(Fact::new("", "the command is in the clipboard", Voice::Quiet));
                 effects.push(Effect::Copy(written.resume.clone()));
+            } else {
+                facts.push(Fact::plain("watch it", format!("cutline {}", written.output)));
             }
             let (before, after) = written.tokens;
             facts.push(Fact::plain("tokens", format!("{} → {}", tokens(before), tokens(after))));

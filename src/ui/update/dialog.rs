@@ -26,7 +26,7 @@ pub(super) fn key(state: &mut State, key: KeyEvent) -> Vec<Effect> {
         KeyCode::Char('q') if bare => state.hand.dialog = None,
         KeyCode::Char('u') if control => write(dialog, String::clear),
         KeyCode::Char('w') if control => write(dialog, |text| text.truncate(start_of_last_word(text))),
-        KeyCode::Backspace => write(dialog, |text| drop(text.pop())),
+        KeyCode::Backspace => write(dialog, |text| text.truncate(text.char_indices().last().map_or(0, |(at, _)| at))),
         KeyCode::Char(c) if !control => write(dialog, |text| push(text, c)),
         _ => {}
     }

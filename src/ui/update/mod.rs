@@ -73,8 +73,9 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
 fn by_hand(state: &mut State, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Drafted(drafted) => {
-            preview::drafted(state, drafted.0.map(|draft| *draft));
-            state.wanted()
+            let mut effects = preview::drafted(state, drafted.0.map(|draft| *draft));
+            effects.extend(state.wanted());
+            effects
         }
         Msg::Stored(Err(why)) => {
             state.message = Some(format!("staged, but it would not survive a crash: {why}"));

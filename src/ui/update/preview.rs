@@ -55,18 +55,29 @@ pub(super) fn settle(state: &mut State) -> Vec<Effect> {
     vec![Effect::Draft { wish: Wish { settle: state.hand.staged(), ..wish }, fresh }]
 }
 
-/// A draft came.
-pub(super) fn drafted(state: &mut State, drafted: Result<Draft, String>) {
+/// A draft came: what was asked for meanwhile is done with it.
+pub(super) fn drafted(state: &mut State, drafted: Result<Draft, String>) -> Vec<Effect> {
     let records = state.len();
-    if let Some(preview) = &mut state.hand.preview {
-        preview.take(drafted, records);
-    }
+    let Some(preview) = &mut state.hand.preview else { return Vec::new() };
+    preview.take(drafted, records);
+    let then = preview.then.take();
+    then.and_then(|action| act(state, action, 1)).unwrap_or_default()
 }
 
-/// An action while the preview is open; false if it is none of the preview's.
+/// Needs the draft of what is wished for now, not the one before.
+fn needs_draft(action: Action) -> bool {
+    use Action::{Commit, CopySummary, EditSummary, Summarise, Why};
+    matches!(action, Commit | CopySummary | EditSummary | Summarise | Why)
+}
+
+/// An action while the preview is open; `None` if it is none of the preview's.
 pub(super) fn act(state: &mut State, action: Action, n: isize) -> Option<Vec<Effect>> {
     let page = state.hand.preview.as_ref().map(Preview::page)?;
     let page = isize::try_from(page).unwrap_or(1);
+    if let Some(preview) = state.hand.preview.as_mut().filter(|preview| preview.stale && needs_draft(action)) {
+        preview.then = Some(action);
+        return Some(Vec::new());
+    }
     match action {
         Action::Help | Action::Interrupt | Action::Suspend | Action::Look => return None,
         Action::Down | Action::Up if super::panes::scrolls_popup(state) => return None,

@@ -17,7 +17,7 @@ use crate::{
 /// Columns of a dialog at most, its border included.
 const WIDEST: u16 = 84;
 /// Columns of the labels.
-const LABEL: usize = 10;
+const LABEL: usize = 12;
 
 pub(super) fn draw(state: &State, area: Rect, buf: &mut Buffer) {
     let Some(dialog) = &state.hand.dialog else { return };
@@ -45,7 +45,7 @@ pub(super) fn draw(state: &State, area: Rect, buf: &mut Buffer) {
     let mut y = frame.y + 1;
     for (label, text, style) in facts.iter().skip(scroll).take(shown) {
         put(buf, frame.x + 2, y, u16::try_from(LABEL).unwrap_or(0), label, state.options.theme.quiet());
-        put(buf, frame.x + 2 + u16::try_from(LABEL).unwrap_or(0), y, frame.width.saturating_sub(14), text, *style);
+        put(buf, frame.x + 2 + u16::try_from(LABEL).unwrap_or(0), y, frame.width.saturating_sub(16), text, *style);
         y += 1;
     }
     y += u16::try_from(gap).unwrap_or(0);

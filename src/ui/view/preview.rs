@@ -53,7 +53,11 @@ fn header(state: &State, preview: &Preview, area: Rect, buf: &mut Buffer) {
     }
     left.push(Span::styled(format!("  {}", from_where(preview)), theme.quiet()));
     let right = vec![Span::styled("nothing written yet ", theme.strong())];
-    let used: usize = left.iter().chain(&right).map(Span::width).sum();
+    let mut used: usize = left.iter().chain(&right).map(Span::width).sum();
+    if used + 2 > usize::from(area.width) {
+        // Who offers it gives way to the rest.
+        used -= left.pop().map_or(0, |last| last.width());
+    }
     if used + 4 < usize::from(area.width) {
         let room = usize::from(area.width) - used - 4;
         left.push(Span::styled(format!("  {}", Shown::cut(&state.options.name, room)), theme.quiet()));
@@ -73,6 +77,7 @@ fn from_where(preview: &Preview) -> String {
         Why::Relief => format!("candidate {number}relief"),
         Why::Nearer => format!("candidate {number}"),
         Why::Forward => format!("candidate {number}after the target"),
+        Why::Own if n == 1 => "your own; Tab: 1 candidate".to_string(),
         Why::Own if n > 0 => format!("your own; Tab: {n} candidates"),
         Why::Own => "your own".to_string(),
         Why::StagedOnly => "what is staged alone".to_string(),

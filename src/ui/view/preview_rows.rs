@@ -45,12 +45,13 @@ pub(super) fn draw(state: &State, preview: &Preview, draft: &Draft, panes: &Pane
                 }
             }
             Row::Pair(before, after) => {
-                let one = if both { None } else { Some(before.is_some() && after.is_some()) };
-                if let Some(before) = before.filter(|_| one != Some(true) || preview.view == View::Before) {
+                // In one list a record that stays is shown where it stood.
+                if let Some(before) = before.filter(|_| preview.view != View::After) {
                     old_row(state, &old, before, l, buf);
                 }
-                let place = if both { r } else { Some(l) };
-                if let (Some(after), Some(place)) = (after.filter(|_| preview.view != View::Before), place) {
+                let alone = before.is_none() || preview.view == View::After;
+                let place = if both { r } else { Some(l).filter(|_| alone && preview.view != View::Before) };
+                if let Some((after, place)) = after.zip(place) {
                     new_row(state, preview, draft, (&new, after), place, buf);
                 }
             }
@@ -150,7 +151,9 @@ fn ruler(
     let illegal = preview.forbidden().is_some();
     let style = if illegal { theme.bad() } else { theme.good() };
     let mark = if illegal { "x" } else { symbols.cut() };
-    let mut spans = vec![Span::styled(format!("{mark} {:>1$} ", cut, shape.number), style)];
+    // The number is one of the transcript before.
+    let number = if before { cut.to_string() } else { symbols.rule().repeat(shape.number) };
+    let mut spans = vec![Span::styled(format!("{mark} {number:>0$} ", shape.number), style)];
     for rail in crossing.iter().take(shape.lanes) {
         match rail {
             Rail::Empty => spans.push(Span::styled(symbols.rule(), style)),
