@@ -89,8 +89,11 @@ impl CommitReport {
         let relief = if self.relief { " (the relief that the refusal offered)" } else { "" };
         match self.span {
             Some([from, to]) => lines.push(format!(
-                "{}  {from}..{to} became a summary: {} → about {} tokens{relief}.",
-                self.verdict, self.before, self.after
+                "{}  {from}..{to} {} a summary: {} → about {} tokens{relief}.",
+                self.verdict,
+                if self.dry_run { "would become" } else { "became" },
+                self.before,
+                self.after
             )),
             None => lines.push("Nothing was cut.".to_string()),
         }

@@ -11,7 +11,7 @@ use crate::{
     format::Act,
     ledger::{
         CallState, Obligation,
-        identify::{Identified, target},
+        identify::{Identified, Identifier, IdentifierState, target},
     },
     model::{Body, Event, Flags, Kind},
 };
@@ -129,6 +129,9 @@ impl Table {
 
     fn settled(&mut self, material: &Material<'_>) {
         for settle in material.settle {
+            // It is not open any more, and nobody knows how it ended.
+            let named = |item: &&mut Identifier| item.value == settle.id && item.state.is_open();
+            self.identifiers.items.iter_mut().filter(named).for_each(|item| item.state = IdentifierState::Unknown);
             let (tool, target) = match settle.act {
                 Act::Close | Act::Reset => (String::new(), String::new()),
                 _ => acted_on(material, settle.at),
