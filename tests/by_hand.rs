@@ -11,9 +11,7 @@ use cutline::{
     model::Millis,
     plan::{Abandonment, draft},
     source::{Feed, Status},
-    ui::{
-        Drafted, Effect, Liveness, Msg, Options, Order, State, Theme, Told, Writer, Written, update, view,
-    },
+    ui::{Drafted, Effect, Liveness, Msg, Options, Order, State, Theme, Told, Writer, Written, update, view},
 };
 use jiff::tz::TimeZone;
 use ratatui::{

@@ -14,9 +14,7 @@ use cutline::{
     model::Millis,
     plan::draft,
     source::{Feed, Status},
-    ui::{
-        Background, Depth, Drafted, Effect, Liveness, Msg, Options, State, Theme, Writer, Written, update, view,
-    },
+    ui::{Background, Depth, Drafted, Effect, Liveness, Msg, Options, State, Theme, Writer, Written, update, view},
 };
 use jiff::tz::TimeZone;
 use ratatui::{
@@ -197,19 +195,29 @@ fn by_hand_at_every_size() {
         driven.press("c");
         check(&format!("preview-{w}x{h}"), &driven, size, false);
         let mut driven = Driven::open("refuse.jsonl", size, DARK, Symbols::Unicode);
+        stage_the_transaction(&mut driven);
+        check(&format!("abandon-typed-{w}x{h}"), &driven, size, false);
+        driven.press("Enter c C");
+        check(&format!("commit-{w}x{h}"), &driven, size, false);
+    }
+}
+
+#[test]
+fn a_refusal_by_hand_step_by_step() {
+    for (w, h) in [(80, 24), (120, 40)] {
+        let size = (w, h);
+        let mut driven = Driven::open("refuse.jsonl", size, DARK, Symbols::Unicode);
         driven.press("c");
         check(&format!("preview-illegal-{w}x{h}"), &driven, size, false);
         driven.press("Esc g ]o a");
         check(&format!("abandon-{w}x{h}"), &driven, size, false);
         driven.press("Esc");
         stage_the_transaction(&mut driven);
-        check(&format!("abandon-typed-{w}x{h}"), &driven, size, false);
         driven.press("Enter");
         check(&format!("refuse-turned-{w}x{h}"), &driven, size, false);
         driven.press("c");
         check(&format!("preview-staged-{w}x{h}"), &driven, size, false);
         driven.press("C");
-        check(&format!("commit-{w}x{h}"), &driven, size, false);
         driven.type_in("commit");
         driven.press("Enter");
         check(&format!("committed-{w}x{h}"), &driven, size, false);
@@ -219,9 +227,11 @@ fn by_hand_at_every_size() {
 #[test]
 fn by_hand_in_other_clothes() {
     let size = (80, 24);
-    for (name, theme, symbols, light) in
-        [("mono", MONO, Symbols::Unicode, false), ("light", LIGHT, Symbols::Unicode, true), ("ascii", MONO, Symbols::Ascii, false)]
-    {
+    for (name, theme, symbols, light) in [
+        ("mono", MONO, Symbols::Unicode, false),
+        ("light", LIGHT, Symbols::Unicode, true),
+        ("ascii", MONO, Symbols::Ascii, false),
+    ] {
         let mut driven = Driven::open("critical.jsonl", size, theme, symbols);
         driven.press("c");
         check(&format!("preview-{name}-80x24"), &driven, size, light);
@@ -239,9 +249,23 @@ fn by_hand_in_other_clothes() {
 #[test]
 fn no_size_panics() {
     let mut driven = Driven::open("critical.jsonl", (80, 24), DARK, Symbols::Unicode);
-    for keys in
-        ["", "?", "Esc i", "Esc Enter", "Enter", "q q Tab", "Tab Tab", "c", "C", "Esc i", "Esc d", "b", "f", "Esc A", "Esc q a"]
-    {
+    for keys in [
+        "",
+        "?",
+        "Esc i",
+        "Esc Enter",
+        "Enter",
+        "q q Tab",
+        "Tab Tab",
+        "c",
+        "C",
+        "Esc i",
+        "Esc d",
+        "b",
+        "f",
+        "Esc A",
+        "Esc q a",
+    ] {
         driven.press(keys);
         for w in (0..=20).chain([59, 60, 61, 79, 99, 100, 120, 159, 160, 200, 500]) {
             for h in (0..=16).chain([24, 40, 50, 200]) {

@@ -21,8 +21,7 @@ pub enum Group {
 
 impl Group {
     /// Every group in the order of the help.
-    pub const ALL: [Self; 7] =
-        [Self::Move, Self::Owed, Self::Hand, Self::Preview, Self::Find, Self::Live, Self::App];
+    pub const ALL: [Self; 7] = [Self::Move, Self::Owed, Self::Hand, Self::Preview, Self::Find, Self::Live, Self::App];
 
     /// Its heading.
     pub fn title(self) -> &'static str {

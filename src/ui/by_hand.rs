@@ -259,9 +259,8 @@ impl Errand {
             // A full queue means that the next one says it.
             drop(self.send.try_send(Incoming::Answer(Msg::Progress(words))));
         };
-        let ask = |request: &[u8]| {
-            self.summariser.run(request, &self.cancel, &progress).map_err(|error| error.to_string())
-        };
+        let ask =
+            |request: &[u8]| self.summariser.run(request, &self.cancel, &progress).map_err(|error| error.to_string());
         summarised(&material, &table, &self.nonce, &name, ask)
     }
 }

@@ -15,6 +15,8 @@ use crate::{
     plan::{Draft, Outcome, summary::Prose},
 };
 
+/// Kept records that stay in view above the span.
+const ABOVE: usize = 3;
 /// Records of the span that are shown at each end of a folded middle.
 const EDGE: usize = 3;
 
@@ -84,6 +86,18 @@ pub(super) enum Row {
     Ruler(usize),
 }
 
+/// What a new draft brings into view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Reveal {
+    /// What was in view.
+    #[default]
+    Nothing,
+    /// Where the span and its summary begin.
+    Top,
+    /// Where the span ends.
+    Cut,
+}
+
 /// Everything about an open preview.
 pub(super) struct Preview {
     pub(super) choices: Vec<Choice>,
@@ -117,8 +131,8 @@ pub(super) struct Preview {
     /// Records of the source when the draft was made.
     pub(super) seen: usize,
     size: (u16, u16),
-    /// The cut is to be brought into view.
-    reveal: bool,
+    /// What is to be brought into view when the draft is there.
+    reveal: Reveal,
 }
 
 impl Preview {
@@ -146,7 +160,7 @@ impl Preview {
             summarising: None,
             seen: 0,
             size,
-            reveal: true,
+            reveal: Reveal::Top,
         }
     }
 
@@ -170,7 +184,6 @@ impl Preview {
                 self.draft = None;
             }
         }
-        self.reveal = true;
         self.lay_out(records);
     }
 
@@ -216,17 +229,39 @@ impl Preview {
             _ => true,
         });
         let page = self.page();
-        if std::mem::take(&mut self.reveal)
-            && let Some(cut) = self.rows.iter().position(|row| matches!(row, Row::Ruler(_)))
-            && !(self.scroll..self.scroll + page * 3 / 4).contains(&cut)
-        {
-            self.scroll = cut.saturating_sub(page * 2 / 3);
+        match std::mem::take(&mut self.reveal) {
+            Reveal::Nothing => {}
+            Reveal::Top => {
+                let first = self.rows.iter().position(|row| !matches!(row, Row::Pair(Some(Old::Record(_, false)), _)));
+                self.scroll = first.unwrap_or(0).saturating_sub(ABOVE);
+            }
+            Reveal::Cut => {
+                let cut = self.rows.iter().position(|row| matches!(row, Row::Ruler(_))).unwrap_or(0);
+                if !(self.scroll..self.scroll + page * 3 / 4).contains(&cut) {
+                    self.scroll = cut.saturating_sub(page * 2 / 3);
+                }
+            }
         }
         self.scroll_by(0);
     }
 
     fn visible(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().skip(self.scroll).take(self.page())
+    }
+
+    /// The next draft brings this into view.
+    pub(super) fn reveal(&mut self, what: Reveal) {
+        self.reveal = what;
+        self.stale = true;
+    }
+
+    /// The cut lies below what is shown.
+    pub(super) fn cut_below(&self) -> Option<usize> {
+        let below = self.rows.iter().skip(self.scroll + self.page());
+        below.into_iter().find_map(|row| match row {
+            Row::Ruler(cut) => Some(*cut),
+            Row::Pair(..) => None,
+        })
     }
 
     /// Old records whose words are needed.
@@ -301,7 +336,7 @@ pub(super) fn choices(decision: &crate::cut::Decision, candidates: &[Candidate])
 
 /// Lays rows out: what is on one side only is collected until something stands on both.
 struct Rows {
-    rows: Vec<Row>,
+    laid: Vec<Row>,
     old: Vec<usize>,
     new: Vec<New>,
     span: Option<(usize, usize)>,
@@ -312,7 +347,7 @@ struct Rows {
 impl Rows {
     fn of(draft: &Draft, records: usize, text: usize, unified: bool, unfolded: bool) -> Vec<Row> {
         let span = draft.wish.span.filter(|(from, to)| from < to);
-        let mut rows = Self { rows: Vec::new(), old: Vec::new(), new: Vec::new(), span, unified, unfolded };
+        let mut rows = Self { laid: Vec::new(), old: Vec::new(), new: Vec::new(), span, unified, unfolded };
         let mut next = 0;
         for at in 0..draft.after.context().len() {
             match draft.origin(at) {
@@ -320,7 +355,7 @@ impl Rows {
                     rows.old.extend(next..old);
                     rows.flush();
                     rows.ruler_before(old);
-                    rows.rows.push(Row::Pair(Some(Old::Record(old, false)), Some(New::Record(at, false))));
+                    rows.laid.push(Row::Pair(Some(Old::Record(old, false)), Some(New::Record(at, false))));
                     next = old + 1;
                 }
                 Some(Origin::Summary) => {
@@ -333,13 +368,13 @@ impl Rows {
         rows.old.extend(next..records);
         rows.flush();
         rows.ruler_before(records);
-        rows.rows
+        rows.laid
     }
 
     /// The ruler stands once, behind the last record of the span.
     fn ruler_before(&mut self, old: usize) {
         if let Some((_, to)) = self.span.take_if(|(_, to)| *to <= old) {
-            self.rows.push(Row::Ruler(to));
+            self.laid.push(Row::Ruler(to));
         }
     }
 
@@ -348,13 +383,13 @@ impl Rows {
         let room = if self.unified { 0 } else { new.len() };
         let old = self.folded(room);
         if self.unified {
-            self.rows.extend(old.into_iter().map(|old| Row::Pair(Some(old), None)));
-            self.rows.extend(new.into_iter().map(|new| Row::Pair(None, Some(new))));
+            self.laid.extend(old.into_iter().map(|old| Row::Pair(Some(old), None)));
+            self.laid.extend(new.into_iter().map(|new| Row::Pair(None, Some(new))));
             return;
         }
         let most = old.len().max(new.len());
         let (mut old, mut new) = (old.into_iter(), new.into_iter());
-        self.rows.extend((0..most).map(|_| Row::Pair(old.next(), new.next())));
+        self.laid.extend((0..most).map(|_| Row::Pair(old.next(), new.next())));
     }
 
     /// The middle of a long span is folded to what fits beside the summary.

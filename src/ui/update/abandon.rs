@@ -50,8 +50,7 @@ pub(super) fn open(state: &mut State) -> Vec<Effect> {
 
 /// Opens one dialog for every call that is lost for certain.
 pub(super) fn open_lost(state: &mut State) -> Vec<Effect> {
-    let lost: Vec<usize> =
-        state.obligations.iter().filter(|owed| is_lost(state, owed)).map(|owed| owed.at).collect();
+    let lost: Vec<usize> = state.obligations.iter().filter(|owed| is_lost(state, owed)).map(|owed| owed.at).collect();
     if lost.is_empty() {
         state.message = Some("no call is lost: a gives up the one under the cursor".to_string());
         return Vec::new();

@@ -9,7 +9,7 @@ use crate::{
     },
     ui::{
         Action, Effect, State,
-        preview::{Choice, Preview, View, Why, choices},
+        preview::{Choice, Preview, Reveal, View, Why, choices},
         state::Popup,
     },
 };
@@ -171,7 +171,7 @@ fn show(state: &mut State, start: usize, end: usize) {
     let offered = preview.chosen.and_then(|n| preview.choices.get(n)).map(|choice| choice.why);
     preview.why = offered.unwrap_or(Why::Own);
     (preview.start, preview.end) = (start, end);
-    preview.stale = true;
+    preview.reveal(Reveal::Cut);
 }
 
 /// Legal ends of a span from where the preview's begins.
@@ -197,11 +197,8 @@ fn snap(state: &mut State) {
 fn next_legal(state: &mut State, forward: bool) {
     let Some((start, end)) = state.hand.preview.as_ref().map(|preview| (preview.start, preview.end)) else { return };
     let legal = legal(state);
-    let found = if forward {
-        legal.into_iter().find(|cut| *cut > end)
-    } else {
-        legal.into_iter().rev().find(|cut| *cut < end)
-    };
+    let found =
+        if forward { legal.into_iter().find(|cut| *cut > end) } else { legal.into_iter().rev().find(|cut| *cut < end) };
     match found {
         Some(cut) => show(state, start, cut),
         None => state.message = Some(format!("no legal cut {}", if forward { "below" } else { "above" })),
@@ -267,20 +264,20 @@ fn why(state: &mut State) {
             lines.push(format!("  {} {} {}", reason.kind.name(), named.join(" "), reason.kind.sentence()));
         }
     }
-    lines.extend(preview.checks().iter().map(|check| format!("{} {}: {}", check.outcome.name(), check.name, check.text)));
+    lines.extend(
+        preview.checks().iter().map(|check| format!("{} {}: {}", check.outcome.name(), check.name, check.text)),
+    );
     state.popup = Popup::Why(lines);
 }
 
 /// The words alone are edited; the ledger is code's.
 fn edit(state: &mut State) -> Vec<Effect> {
     let summary = state.hand.preview.as_ref().and_then(|preview| preview.draft.as_ref()?.summary.as_ref());
-    match summary {
-        Some(summary) => vec![Effect::Edit(summary.prose.text.clone())],
-        None => {
-            state.message = Some("there is no summary here to edit".to_string());
-            Vec::new()
-        }
-    }
+    let Some(summary) = summary else {
+        state.message = Some("there is no summary here to edit".to_string());
+        return Vec::new();
+    };
+    vec![Effect::Edit(summary.prose.text.clone())]
 }
 
 /// The editor was closed.
@@ -292,14 +289,16 @@ pub(super) fn edited(state: &mut State, edited: Result<String, String>) {
         Ok(text) => {
             let text = text.trim().to_string();
             let Some(preview) = &mut state.hand.preview else { return };
-            let old = preview.draft.as_ref().and_then(|draft| draft.summary.as_ref()).map(|summary| &summary.prose.text);
+            let old =
+                preview.draft.as_ref().and_then(|draft| draft.summary.as_ref()).map(|summary| &summary.prose.text);
             if old.is_some_and(|old| old.trim() == text) {
                 state.message = Some("the summary stays as it was".to_string());
                 return;
             }
             preview.prose = Some(Prose { text, by: Author::Operator });
-            preview.stale = true;
-            state.message = Some("your words, with the ledger that code renders; x goes back to the extract".to_string());
+            preview.reveal(Reveal::Top);
+            state.message =
+                Some("your words, with the ledger that code renders; x goes back to the extract".to_string());
         }
         Err(why) => state.message = Some(why),
     }
@@ -350,7 +349,7 @@ pub(super) fn summarised(state: &mut State, answer: Result<(Prose, Option<String
                 _ => "the built-in extract".to_string(),
             };
             preview.prose = Some(prose);
-            preview.stale = true;
+            preview.reveal(Reveal::Top);
             remark.unwrap_or_else(|| format!("{by}, with the ledger that code renders; x goes back to the extract"))
         }
         Err(why) => why,
@@ -363,17 +362,15 @@ fn use_extract(state: &mut State) {
         state.message = Some("the words are those of the built-in extract already".to_string());
         return;
     }
-    preview.stale = true;
+    preview.reveal(Reveal::Top);
     state.message = Some("back to the built-in extract".to_string());
 }
 
 fn copy(state: &mut State) -> Vec<Effect> {
     let summary = state.hand.preview.as_ref().and_then(|preview| preview.draft.as_ref()?.summary.as_ref());
-    match summary {
-        Some(summary) => vec![Effect::Copy(summary.text.clone())],
-        None => {
-            state.message = Some("there is no summary here to copy".to_string());
-            Vec::new()
-        }
-    }
+    let Some(summary) = summary else {
+        state.message = Some("there is no summary here to copy".to_string());
+        return Vec::new();
+    };
+    vec![Effect::Copy(summary.text.clone())]
 }

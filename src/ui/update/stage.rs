@@ -5,8 +5,8 @@ use crate::{
     ui::{
         Effect, State,
         dialog::{Dialog, Fact, Field, Purpose, Voice},
-        hands::Told,
         hand::Done,
+        hands::Told,
     },
 };
 
@@ -104,7 +104,8 @@ pub(super) fn undone(state: &mut State, undone: Result<String, Told>) -> Vec<Eff
             let Some(Done { steps, .. }) = state.hand.done.pop() else { return Vec::new() };
             state.hand.steps = steps;
             let effects = changed(state, "undone");
-            let facts = vec![Fact::new("", text, Voice::Good), Fact::plain("keeps", "what it had settled is staged again")];
+            let facts =
+                vec![Fact::new("", text, Voice::Good), Fact::plain("keeps", "what it had settled is staged again")];
             state.hand.dialog = Some(Dialog::told("The commit is undone", facts));
             effects
         }

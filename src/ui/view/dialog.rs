@@ -30,7 +30,8 @@ pub(super) fn draw(state: &State, area: Rect, buf: &mut Buffer) {
     let width = WIDEST.min(area.width);
     let inner = usize::from(width) - 4;
     let facts = facts(state, dialog, inner);
-    let fields: Vec<(String, bool)> = dialog.fields.iter().map(|field| (line(state, field), field.is_right())).collect();
+    let fields: Vec<(String, bool)> =
+        dialog.fields.iter().map(|field| (line(state, field), field.is_right())).collect();
     let gap = usize::from(!fields.is_empty() && !facts.is_empty());
     let complaint = usize::from(!fields.is_empty());
     let most = usize::from(area.height) - 2;

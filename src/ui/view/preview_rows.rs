@@ -126,9 +126,7 @@ fn record(state: &State, side: &Side<'_>, what: (usize, String, bool), fate: Fat
     let lead = match fate {
         Fate::Leaves => Span::styled("- ", theme.bad()),
         Fate::Comes => Span::styled("+ ", theme.good()),
-        Fate::Stays if row.open && !staged => {
-            Span::styled(format!("{} ", state.options.symbols.open()), theme.open())
-        }
+        Fate::Stays if row.open && !staged => Span::styled(format!("{} ", state.options.symbols.open()), theme.open()),
         Fate::Stays => Span::raw("  "),
     };
     put_line(buf, area.x, area.y, area.width, &transcript::line(state, &side.shape, &row, lead, area.width));
