@@ -72,7 +72,7 @@ fn an_open_span_without_an_older_one_is_refused() {
         let answer = explicit("C1 A U |", pressure);
         assert_eq!((answer.verdict, answer.cut, answer.relief), (Verdict::Refuse, None, None));
         assert_eq!(answer.blockers.len(), 1);
-        assert!(answer.because.contains("nothing older is closed"), "{}", answer.because);
+        assert!(answer.because.to_string().contains("nothing older is closed"), "{}", answer.because);
     }
 }
 

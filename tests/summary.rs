@@ -1,11 +1,6 @@
 //! Summaries: what stands in them, what they never say, what a summariser may answer.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    reason = "tests stop at the first surprise"
-)]
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests stop at the first surprise")]
 
 #[path = "summary/claims.rs"]
 mod claims;

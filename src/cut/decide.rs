@@ -1,7 +1,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    Blocker, Decision, Reason, ReasonKind, Relief, Rules, Verdict, legality::legal_ends, legality::why_illegal,
+    Because, Blocker, Decision, Reason, ReasonKind, Relief, Rules, Verdict, legality::legal_ends, legality::why_illegal,
 };
 use crate::{
     budget::Pressure,
@@ -77,14 +77,13 @@ pub fn decide(ledger: &Ledger, demand: &Demand<'_>) -> Decision {
         cut: None,
         blockers: Vec::new(),
         relief: None,
-        because: String::new(),
+        because: Because::BelowTrigger,
     };
     if demand.pressure == Pressure::Below {
-        decision.because = "The context is below the trigger; nothing needs to be cut.".to_string();
         return decision;
     }
     if matches!(demand.target, Target::Derived(_)) && target <= start {
-        decision.because = "What has to be kept is all there is; nothing is left to compact.".to_string();
+        decision.because = Because::AllIsKept;
         return decision;
     }
     let legal = legal_ends(ledger, start, demand.rules);
@@ -102,9 +101,9 @@ pub fn decide(ledger: &Ledger, demand: &Demand<'_>) -> Decision {
         if enough(cut) {
             decision.verdict = Verdict::Compact;
             decision.cut = Some(cut);
-            decision.say();
+            decision.because = Because::Closed { cut };
         } else {
-            decision.because = "The legal cut there would free too little.".to_string();
+            decision.because = Because::TooLittle { cut };
         }
         return decision;
     }
@@ -114,14 +113,19 @@ pub fn decide(ledger: &Ledger, demand: &Demand<'_>) -> Decision {
         (Some(cut), Pressure::Critical) => {
             decision.verdict = Verdict::Refuse;
             decision.relief = Some(Relief { cut, frees: (demand.frees)(start, cut) });
+            decision.because = Because::Relief { start, target, cut };
         }
         (Some(cut), _) => {
             decision.verdict = Verdict::Defer;
             decision.cut = Some(cut);
+            decision.because = Because::WalkedBack { start, target, cut };
         }
-        (None, _) => decision.verdict = Verdict::Refuse,
+        (None, _) => {
+            decision.verdict = Verdict::Refuse;
+            decision.because =
+                if target <= start { Because::Empty { start, target } } else { Because::Open { start, target } };
+        }
     }
-    decision.say();
     decision
 }
 

@@ -29,4 +29,4 @@ pub use legality::{
     IllegalCompactionCut, OpenObligation, Reason, ReasonKind, Reasons, Rules, is_legal_cut, is_obligation_closed,
     legal_cuts, legal_ends, orphan_results_at, pending_calls_at, reasons_at_every_cut, select_legal_cut, why_illegal,
 };
-pub use verdict::{Blocker, Decision, Relief, Verdict};
+pub use verdict::{Because, Blocker, Decision, Relief, Verdict};

@@ -95,24 +95,85 @@ pub struct Decision {
     pub blockers: Vec<Blocker>,
     /// Offered by a refusal under critical pressure.
     pub relief: Option<Relief>,
-    /// One sentence for people, without ids.
-    pub because: String,
+    /// Why, without ids.
+    pub because: Because,
 }
 
-impl Decision {
-    /// Says why in the numbering that the fields have now. The sentences of a NO-OP hold no number and stay.
-    pub(crate) fn say(&mut self) {
-        let (start, target) = (self.start, self.target);
-        self.because = match (self.verdict, self.cut, self.relief) {
-            (Verdict::NoOp, ..) => return,
-            (Verdict::Compact, Some(cut), _) => format!("Everything before {cut} is closed."),
-            (_, Some(cut), _) => format!("{start}..{target} is open; walked back {target} to {cut}."),
-            (_, None, Some(relief)) => {
-                let cut = relief.cut;
-                format!("{start}..{target} is open and the context is critical; {start}..{cut} is offered as relief.")
+/// Why a decision is what it is; displayed as one sentence for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Because {
+    /// NO-OP.
+    #[error("The context is below the trigger; nothing needs to be cut.")]
+    BelowTrigger,
+    /// NO-OP.
+    #[error("What has to be kept is all there is; nothing is left to compact.")]
+    AllIsKept,
+    /// COMPACT.
+    #[error("Everything before {cut} is closed.")]
+    Closed {
+        /// End of the span.
+        cut: usize,
+    },
+    /// NO-OP.
+    #[error("Cutting at {cut} would free too little.")]
+    TooLittle {
+        /// The nearest legal end.
+        cut: usize,
+    },
+    /// REFUSE with relief.
+    #[error("{start}..{target} is open and the context is critical; {start}..{cut} is offered as relief.")]
+    Relief {
+        /// Start of the span.
+        start: usize,
+        /// Wanted end.
+        target: usize,
+        /// End of what is offered.
+        cut: usize,
+    },
+    /// DEFER.
+    #[error("{start}..{target} is open; walked back {target} to {cut}.")]
+    WalkedBack {
+        /// Start of the span.
+        start: usize,
+        /// Wanted end.
+        target: usize,
+        /// End of the older closed span.
+        cut: usize,
+    },
+    /// REFUSE.
+    #[error("{start}..{target} holds nothing to compact.")]
+    Empty {
+        /// Start of the span.
+        start: usize,
+        /// Wanted end.
+        target: usize,
+    },
+    /// REFUSE.
+    #[error("{start}..{target} is open and nothing older is closed and large enough.")]
+    Open {
+        /// Start of the span.
+        start: usize,
+        /// Wanted end.
+        target: usize,
+    },
+}
+
+impl Because {
+    /// The same with other numbers for the same positions.
+    #[must_use]
+    pub fn renumbered(self, back: impl Fn(usize) -> usize) -> Self {
+        match self {
+            Self::BelowTrigger | Self::AllIsKept => self,
+            Self::Closed { cut } => Self::Closed { cut: back(cut) },
+            Self::TooLittle { cut } => Self::TooLittle { cut: back(cut) },
+            Self::Relief { start, target, cut } => {
+                Self::Relief { start: back(start), target: back(target), cut: back(cut) }
             }
-            (_, None, None) if target <= start => format!("{start}..{target} holds nothing to compact."),
-            (_, None, None) => format!("{start}..{target} is open and nothing older is closed and large enough."),
-        };
+            Self::WalkedBack { start, target, cut } => {
+                Self::WalkedBack { start: back(start), target: back(target), cut: back(cut) }
+            }
+            Self::Empty { start, target } => Self::Empty { start: back(start), target: back(target) },
+            Self::Open { start, target } => Self::Open { start: back(start), target: back(target) },
+        }
     }
 }

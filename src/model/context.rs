@@ -90,13 +90,19 @@ impl Context {
         self.kept = self.kept.min(position);
     }
 
-    /// Puts a record that stands on no line at `position`.
-    pub fn insert(&mut self, position: usize, record: Record) {
-        self.push_synthetic(record);
-        if let Some(slot) = self.slots.pop() {
-            self.slots.insert(position.min(self.slots.len()), slot);
+    /// The same with records that stand on no line, each before an old position; these are ascending.
+    #[must_use]
+    pub fn with(&self, records: &[(usize, Record)]) -> Self {
+        let mut out = Self { slots: Vec::with_capacity(self.len() + records.len()), ..self.clone() };
+        let mut records = records.iter().peekable();
+        for at in 0..=self.len() {
+            while let Some((_, record)) = records.next_if(|(place, _)| *place <= at) {
+                out.push_synthetic(*record);
+            }
+            out.slots.extend(self.slots.get(at));
         }
-        self.kept = self.kept.min(position);
+        out.kept = 0;
+        out
     }
 
     /// How many leading places are the same as when [`Context::seen`] was called last.

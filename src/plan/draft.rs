@@ -2,6 +2,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     Abandonment, Check, Outcome, Payload, Plan, PlanError, Request, Session, plan,
+    settle::Settled,
     summary::{self, Author, Material, Prose, Table},
     verify::{self, Old, Placed},
 };
@@ -162,8 +163,8 @@ fn stem(name: &str) -> &str {
 /// Legality of the span on the log with everything settled, in the numbering of the context as it is.
 fn legality(session: &Session, plan: &Plan, wish: &Wish, span: Option<(usize, usize)>) -> Option<Check> {
     let (from, to) = span?;
-    let (_, ledger, put) = super::settle::settled(session, &plan.settled);
-    let shifted = |position: usize| super::settle::shifted(position, &put);
+    let Settled { ledger, put, .. } = super::settle::settled(session, &plan.settled);
+    let shifted = |position: usize| put.shifted(position);
     let rules = Rules { strict: !wish.bracketed, live: true, carried: wish.block_carried };
     let reasons = why_illegal(&ledger, &ledger.units(), shifted(from), shifted(to), rules);
     let failed = (!reasons.is_empty()).then(|| {

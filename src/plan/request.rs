@@ -1,4 +1,7 @@
-use super::{Abandonment, Session, settle};
+use super::{
+    Abandonment, Session,
+    settle::{self, Put, Settled},
+};
 use crate::{
     budget::{Budget, Pressure},
     cut::{Candidate, Decision, Demand, Rules, Target, candidates, decide},
@@ -86,19 +89,19 @@ pub fn plan(session: &Session, request: &Request) -> Result<Plan, PlanError> {
     }
     let settled = settle::settlements(session, &request.abandon)?;
     if settled.is_empty() {
-        let decision = decided(session, session.ledger(), session.context(), budget, request, &[]);
+        let decision = decided(session, session.ledger(), session.context(), budget, request, &Put::default());
         let near = candidates(session.ledger(), decision.target, 0, CANDIDATES, |cut| budget.frees(request.from, cut));
         let near = near.into_iter().filter(|candidate| candidate.cut > request.from).collect();
         return Ok(Plan { candidates: near, ..finish(budget, decision, Vec::new()) });
     }
-    let (context, ledger, put) = settle::settled(session, &settled);
+    let Settled { context, ledger, put } = settle::settled(session, &settled);
     let budget = Budget::of(session.log(), &context, &session.facts(), session.settings());
     let decision = decided(session, &ledger, &context, &budget, request, &put);
     let start = decision.start;
     let mut near = candidates(&ledger, decision.target, 0, CANDIDATES, |cut| budget.frees(start, cut));
     near.retain(|candidate| candidate.cut > start);
     for candidate in &mut near {
-        candidate.cut = settle::unshifted(candidate.cut, &put);
+        candidate.cut = put.unshifted(candidate.cut);
     }
     // A cut on either side of what was put in is the same cut.
     near.dedup_by_key(|candidate| candidate.cut);
@@ -119,10 +122,10 @@ fn decided(
     context: &Context,
     budget: &Budget,
     request: &Request,
-    put: &[usize],
+    put: &Put,
 ) -> Decision {
     // What was put in stands directly before the record, or the cut, at its old position.
-    let shifted = |position: usize| settle::shifted(position, put);
+    let shifted = |position: usize| put.shifted(position);
     let log = session.log();
     let prompts: Vec<usize> =
         (0..context.len()).filter(|at| context.get(log, *at).is_some_and(crate::model::Record::is_prompt)).collect();
@@ -156,11 +159,12 @@ fn decided(
 }
 
 /// Back to the positions of the context without the abandonments.
-fn renumber(decision: &mut Decision, put: &[usize]) {
-    let back = |position: usize| settle::unshifted(position, put);
+fn renumber(decision: &mut Decision, put: &Put) {
+    let back = |position: usize| put.unshifted(position);
     decision.start = back(decision.start);
     decision.target = back(decision.target);
     decision.cut = decision.cut.map(back);
+    decision.because = decision.because.renumbered(back);
     if let Some(relief) = &mut decision.relief {
         relief.cut = back(relief.cut);
     }
@@ -168,5 +172,4 @@ fn renumber(decision: &mut Decision, put: &[usize]) {
         blocker.obligation.at = back(blocker.obligation.at);
         blocker.reason.records.iter_mut().for_each(|at| *at = back(*at));
     }
-    decision.say();
 }

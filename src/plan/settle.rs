@@ -1,9 +1,11 @@
+use rustc_hash::FxHashMap;
+
 use super::{PlanError, Session};
 use crate::{
     cut::{Rules, legal_ends},
     format::{Act, Settle},
     ledger::{Ledger, Obligation, ObligationKind},
-    model::{Context, Event, Flags, Kind, Record},
+    model::{Context, Event, Flags, Kind, Record, Sym},
 };
 
 /// An operator's decision to give up something open: a call, an approval request, a transaction, a retry counter,
@@ -51,7 +53,12 @@ pub(super) fn settlements(session: &Session, wishes: &[Abandonment]) -> Result<V
     if wishes.is_empty() {
         return Ok(Vec::new());
     }
-    let open = session.obligations();
+    let mut open: FxHashMap<Sym, Vec<Obligation>> = FxHashMap::default();
+    for owed in session.obligations() {
+        if let Some(id) = owed.id {
+            open.entry(id).or_default().push(owed);
+        }
+    }
     let mut out = Vec::with_capacity(wishes.len());
     for wish in wishes {
         let found = find(session, &open, wish)?;
@@ -69,13 +76,17 @@ pub(super) fn settlements(session: &Session, wishes: &[Abandonment]) -> Result<V
     Ok(out)
 }
 
-fn find<'a>(session: &Session, open: &'a [Obligation], wish: &Abandonment) -> Result<&'a Obligation, PlanError> {
+fn find<'a>(
+    session: &Session,
+    open: &'a FxHashMap<Sym, Vec<Obligation>>,
+    wish: &Abandonment,
+) -> Result<&'a Obligation, PlanError> {
     let missing = || PlanError::NoSuchCall(wish.id.clone());
     let sym = session.log().syms.find(&wish.id).ok_or_else(missing)?;
-    let mut named =
-        open.iter().filter(|owed| owed.id == Some(sym) && wish.instance.is_none_or(|instance| instance == owed.at));
-    let first = named.next().ok_or_else(missing)?;
-    match named.count() {
+    let named = open.get(&sym).ok_or_else(missing)?;
+    let mut meant = named.iter().filter(|owed| wish.instance.is_none_or(|instance| instance == owed.at));
+    let first = meant.next().ok_or_else(missing)?;
+    match meant.count() {
         0 => Ok(first),
         more => Err(PlanError::Ambiguous { id: wish.id.clone(), count: more + 1 }),
     }
@@ -115,32 +126,64 @@ fn place(session: &Session, position: usize) -> usize {
     at
 }
 
-/// The place of the old `position` among what was put in.
-pub(super) fn shifted(position: usize, put: &[usize]) -> usize {
-    put.iter().fold(position, |at, inserted| at + usize::from(*inserted <= at))
+/// What was put into a context, for going from the numbers without it to those with it and back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Put {
+    /// Old positions before which something was put, ascending.
+    places: Vec<usize>,
+    /// Where it stands now, ascending.
+    now: Vec<usize>,
 }
 
-/// The old place of `position`.
-pub(super) fn unshifted(position: usize, put: &[usize]) -> usize {
-    position - put.iter().filter(|inserted| **inserted < position).count()
+impl Put {
+    fn push(&mut self, place: usize) {
+        self.now.push(place + self.places.len());
+        self.places.push(place);
+    }
+
+    /// How many things were put in.
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The new number of the record, or the cut, at the old `position`: what was put before it stands before it.
+    pub(super) fn shifted(&self, position: usize) -> usize {
+        position + self.places.partition_point(|place| *place <= position)
+    }
+
+    /// The old number of `position`; of something that was put in, that of what it stands before.
+    pub(super) fn unshifted(&self, position: usize) -> usize {
+        position - self.now.partition_point(|now| *now < position)
+    }
+
+    /// Which of the things that were put in stands at `position`.
+    pub(super) fn at(&self, position: usize) -> Option<usize> {
+        self.now.binary_search(&position).ok()
+    }
 }
 
 /// Ends of a span from `start` on that are legal once everything of `settle` is settled, ascending. Positions are
 /// those of the context before anything is put in.
 pub fn legal_cuts_settled(session: &Session, settle: &[Settle], start: usize) -> Vec<usize> {
-    let (context, ledger, put) = settled(session, settle);
-    let legal = legal_ends(&ledger, shifted(start, &put), Rules::default());
-    let is_legal = |cut: &usize| legal.get(shifted(*cut, &put)).copied().unwrap_or(false);
+    let Settled { context, ledger, put } = settled(session, settle);
+    let legal = legal_ends(&ledger, put.shifted(start), Rules::default());
+    let is_legal = |cut: &usize| legal.get(put.shifted(*cut)).copied().unwrap_or(false);
     (start + 1..=context.len() - put.len()).filter(is_legal).collect()
 }
 
-/// The context and its ledger with everything of `settle` settled at its place. Also the positions, in the new
-/// context, of what was put in, ascending.
-pub(super) fn settled(session: &Session, settle: &[Settle]) -> (Context, Ledger, Vec<usize>) {
+/// A context in which everything is settled.
+pub(super) struct Settled {
+    pub(super) context: Context,
+    pub(super) ledger: Ledger,
+    pub(super) put: Put,
+}
+
+/// The context of `session` with everything of `settle`, which is ascending by place, settled at its place.
+pub(super) fn settled(session: &Session, settle: &[Settle]) -> Settled {
     let (context, log) = (session.context(), session.log());
-    let mut out = context.clone();
-    let mut put = Vec::new();
-    for (n, wish) in settle.iter().enumerate() {
+    let mut put = Put::default();
+    let mut records = Vec::with_capacity(settle.len());
+    for wish in settle {
         let Some(open) = context.get(log, wish.at) else { continue };
         let kind = match wish.act {
             Act::Abandon => Kind::Abandoned,
@@ -155,14 +198,15 @@ pub(super) fn settled(session: &Session, settle: &[Settle]) -> (Context, Ledger,
         record.lane = open.lane;
         record.tokens = 60;
         record.flags = Flags::UNKNOWN_OUTCOME;
-        out.insert(wish.place + n, record);
-        put.push(wish.place + n);
+        records.push((wish.place, record));
+        put.push(wish.place);
     }
-    let mut ledger = Ledger::of(log, &out, out.len());
+    let context = context.with(&records);
+    let mut ledger = Ledger::of(log, &context, context.len());
     for wish in settle.iter().filter(|wish| wish.act == Act::DeclareDead) {
         if let Some(id) = log.syms.find(&wish.id) {
             ledger.apply(Event::TaskEnded { id, delivered: true });
         }
     }
-    (out, ledger, put)
+    Settled { context, ledger, put }
 }

@@ -3,7 +3,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Check, Outcome, Payload, Plan, Session, settle};
+use super::{
+    Check, Outcome, Payload, Plan, Session,
+    settle::{self, Put, Settled},
+};
 use crate::{
     format::{Act, Forked, Origin, json::Raw},
     ledger::{Ledger, ObligationKind},
@@ -72,7 +75,7 @@ pub(super) fn checks(old: &Old<'_>, forked: &Forked, bytes: &[u8], after: &Sessi
             _ => None,
         })
         .collect();
-    let (_, ledger, put) = settle::settled(old.session, &old.plan.settled);
+    let Settled { ledger, put, .. } = settle::settled(old.session, &old.plan.settled);
     let here = Renumbered { put };
     checks.push(pending(old, &ledger, &here, after, &places));
     checks.push(pairing(old, &ledger, &here, after, &places));
@@ -83,15 +86,12 @@ pub(super) fn checks(old: &Old<'_>, forked: &Forked, bytes: &[u8], after: &Sessi
 
 /// Numbers of a context into which settlements were put, back to those without.
 struct Renumbered {
-    put: Vec<usize>,
+    put: Put,
 }
 
 impl Renumbered {
     fn of(&self, at: usize) -> Place {
-        match self.put.binary_search(&at) {
-            Ok(n) => Place::Settled(n),
-            Err(before) => Place::Old(at - before),
-        }
+        self.put.at(at).map_or_else(|| Place::Old(self.put.unshifted(at)), Place::Settled)
     }
 }
 

@@ -62,12 +62,12 @@ impl Pulse {
         Self { path, end: end.into() }
     }
 
-    /// Waits until nobody holds it any more, and says whether anybody ever did.
-    fn ended(mut self) -> bool {
+    /// Waits until nobody holds it any more, and returns what was said.
+    fn ended(mut self) -> String {
         fcntl_setfl(&self.end, OFlags::empty()).unwrap();
         let mut said = String::new();
         self.end.read_to_string(&mut said).unwrap();
-        said == "here\n"
+        said
     }
 }
 
@@ -133,7 +133,9 @@ fn one_that_hangs_is_ended_with_its_children() {
     let why = run(&summariser, b"request").unwrap_err();
     assert!(matches!(why, RunError::TimedOut { .. }), "{why}");
     assert!(why.to_string().contains("in 0.7 s"), "{why}");
-    assert!(pulse.ended());
+    // On a very slow machine it may not even have begun; then there is nobody to wait for.
+    let said = pulse.ended();
+    assert!(["", "here\n"].contains(&said.as_str()), "{said}");
 }
 
 #[test]
@@ -166,7 +168,7 @@ fn a_child_that_survives_its_program_has_no_say_and_is_ended() {
     // It holds all three pipes open.
     let script = format!("exec 9>{}; echo here >&9; sleep 600 & echo answer", pulse.path.display());
     assert_eq!(run(&fake.program(&script), b"request").unwrap(), b"answer\n");
-    assert!(pulse.ended());
+    assert_eq!(pulse.ended(), "here\n");
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn a_request_stays_bounded() {
     let kept = told["span"]["records"].as_array().unwrap().len() as u64;
     let left: u64 = told["span"]["omitted"]["records"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
     assert_eq!(kept + left, 6_000);
-    assert_eq!(told["span"]["records"][kept as usize - 1]["position"], 5_999);
+    assert_eq!(told["span"]["records"].as_array().unwrap().last().unwrap()["position"], 5_999);
 }
 
 fn prose(text: &str) -> String {
@@ -120,7 +120,7 @@ fn answers_that_are_no_summary_are_refused() {
     ] {
         is(prose(bad).as_bytes(), |e| matches!(e, ShapeError::Prose(_)));
     }
-    is(&[b"{\"prose\":".as_slice(), &[b'['; 100_000]].concat(), |e| matches!(e, ShapeError::NotJson));
+    is(&[b"{\"prose\":".as_slice(), &vec![b'['; 100_000]].concat(), |e| matches!(e, ShapeError::NotJson));
 }
 
 #[test]

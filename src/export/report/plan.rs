@@ -89,7 +89,7 @@ impl PlanReport {
             span: decision.cut.map(|cut| [decision.start, cut]),
             blockers: decision.blockers.iter().map(blocker).collect(),
             relief,
-            because: decision.because.clone(),
+            because: decision.because.to_string(),
             candidates: plan
                 .candidates
                 .iter()

@@ -8,11 +8,12 @@ use rustc_hash::FxHashSet;
 
 use super::{
     Author, Material, Prose, Table,
-    claims::{Claims, sentences},
+    claims::Claims,
     compose,
     extract::SMALL,
     ledger::forges,
     quote,
+    words::{PROSE, sentences},
 };
 use crate::{
     format::estimate_tokens,
@@ -68,34 +69,41 @@ pub fn checks(material: &Material<'_>, prose: &Prose, table: &Table) -> Vec<Chec
     ]
 }
 
-/// What is wrong with `text` as prose, whoever wrote it: a sentence.
+/// What is wrong with `text` as prose of somebody who is not code: a sentence.
 pub(super) fn misshapen(text: &str) -> Option<String> {
+    unfit(text).or_else(|| pretended(text))
+}
+
+/// What no text may hold, an extract neither.
+fn unfit(text: &str) -> Option<String> {
     if text.trim().is_empty() {
         return Some("The prose is empty; write what was done, or take the built-in extract.".to_string());
-    }
-    if let Some(call) = CALLS.as_ref().and_then(|regex| regex.find(text)) {
-        let call = quote::label(call.as_str(), 60);
-        return Some(format!("The prose holds a tool call ({call}); a summary may only tell of calls."));
     }
     if let Some(tag) = quote::boundary(text) {
         let tag = quote::label(tag, 60);
         return Some(format!("The prose holds a tag by which speakers are told apart ({tag}); take it out."));
     }
-    if let Some(hidden) = text.chars().filter(|c| *c != '\r').find(|c| quote::is_hidden(*c)) {
-        let code = u32::from(hidden);
-        return Some(format!("The prose holds the invisible character U+{code:04X}; take it out."));
+    // A line may end in CR LF.
+    let hidden = text.lines().flat_map(str::chars).find(|c| quote::is_hidden(*c))?;
+    let code = u32::from(hidden);
+    Some(format!("The prose holds the invisible character U+{code:04X}; take it out."))
+}
+
+/// What an extract may quote, but nobody may write.
+fn pretended(text: &str) -> Option<String> {
+    if let Some(call) = CALLS.as_ref().and_then(|regex| regex.find(text)) {
+        let call = quote::label(call.as_str(), 60);
+        return Some(format!("The prose holds a tool call ({call}); a summary may only tell of calls."));
     }
     if text.lines().any(forges) {
         return Some("The prose imitates a heading of the ledger, which only code may write; take it out.".to_string());
     }
-    let trimmed = text.trim().to_lowercase();
-    let speaks = ["\n\nhuman:", "\n\nassistant:", "\n\nsystem:"].iter().any(|mark| trimmed.contains(mark));
-    if speaks {
+    let lower = text.trim().to_lowercase().replace("\r\n", "\n");
+    if ["\n\nhuman:", "\n\nassistant:", "\n\nsystem:"].iter().any(|mark| lower.contains(mark)) {
         return Some("The prose holds the mark of a speaker's turn (`Human:`); take it out.".to_string());
     }
-    let error = ERRORS
-        .iter()
-        .find(|error| trimmed.starts_with(*error) || (trimmed.len() < ERROR_LENGTH && trimmed.contains(*error)));
+    let is = |error: &&&str| lower.starts_with(**error) || (lower.len() < ERROR_LENGTH && lower.contains(**error));
+    let error = ERRORS.iter().find(is);
     error.map(|error| format!("The prose is an error text (`{error}`), not a summary."))
 }
 
@@ -106,7 +114,8 @@ fn shape(material: &Material<'_>, prose: &Prose) -> Option<String> {
             format!("The prose has about {mine} tokens, the records that it stands for only {span}; shorten it.");
         (mine >= span.max(SMALL)).then_some(text)
     };
-    misshapen(&prose.text).or_else(large)
+    let words = if prose.by == Author::Extract { unfit(&prose.text) } else { misshapen(&prose.text) };
+    words.or_else(large)
 }
 
 /// Every live identifier stands in the text, as a reader of it finds them.
@@ -166,7 +175,7 @@ impl<'a> Named<'a> {
 fn own(prose: &Prose) -> impl Iterator<Item = &str> {
     let repeats = |sentence: &str| sentence.starts_with("> ") || sentence.starts_with("- ");
     let extract = prose.by == Author::Extract;
-    let lines = prose.text.lines().filter(move |line| !(extract && repeats(line)));
+    let lines = quote::head(&prose.text, PROSE).lines().filter(move |line| !(extract && repeats(line)));
     lines.flat_map(sentences)
 }
 
@@ -179,6 +188,7 @@ fn contradicts(prose: &Prose, table: &Table) -> Check {
     let (bad, _) = claims.counts();
     asks(
         "summary-contradicts",
+        prose,
         found,
         format!("None of {bad} things that are open, given up or failed is told as done."),
     )
@@ -191,11 +201,14 @@ fn regresses(prose: &Prose, table: &Table) -> Check {
         Some(format!("“{}” – but {} is done.", quote::line(sentence, QUOTED), quote::line(label, QUOTED)))
     });
     let (_, good) = claims.counts();
-    asks("summary-regresses", found, format!("None of {good} successful side effects is told as still to do."))
+    asks("summary-regresses", prose, found, format!("None of {good} successful side effects is told as still to do."))
 }
 
-fn asks(name: &'static str, found: impl Iterator<Item = String>, passed: String) -> Check {
-    let found: Vec<String> = found.collect();
+fn asks(name: &'static str, prose: &Prose, found: impl Iterator<Item = String>, passed: String) -> Check {
+    let mut found: Vec<String> = found.collect();
+    if prose.text.len() > PROSE {
+        found.push(format!("Only the first {PROSE} bytes of the prose were read."));
+    }
     if found.is_empty() {
         return Check::new(name, Outcome::Passed, passed);
     }

@@ -4,10 +4,12 @@
 use std::fmt::Write as _;
 
 use super::{
-    Material, Table, claims,
+    Material, Table,
+    claims::Claims,
     ledger::prose_of,
     quote::{block, head, line},
     rows::{Effect, EffectState},
+    words::sentences,
 };
 use crate::{
     format::estimate_tokens,
@@ -22,6 +24,8 @@ pub(super) const SMALL: u64 = 60;
 /// Bytes of one text in which decisions are looked for, and how many are told.
 const SCAN: usize = 64 * 1024;
 const DECISIONS: usize = 10;
+/// Sentences that are held against the table before the search for decisions is given up.
+const CANDIDATES: usize = 300;
 /// Requests between the first and the newest that are told, one line each.
 const BETWEEN: usize = 12;
 /// Words by which an agent states what it will do and why.
@@ -108,7 +112,8 @@ impl Found {
     }
 
     fn decisions(&mut self, material: &Material<'_>, table: &Table) {
-        let claims = claims::Claims::of(table);
+        let claims = Claims::of(table);
+        let mut candidates = 0;
         for at in (material.from..material.to).rev() {
             let Some(record) = material.session.record(at) else { continue };
             if record.kind != Kind::Assistant || record.flags.has(Flags::LOCAL) {
@@ -116,14 +121,15 @@ impl Found {
             }
             let Some(body) = material.body(at) else { continue };
             let text = head(&body.text, SCAN);
-            let stated: Vec<&str> = claims::sentences(text).filter(|sentence| decides(sentence)).collect();
-            for sentence in stated.into_iter().rev() {
+            let stated: Vec<&str> = sentences(text).filter(|sentence| decides(sentence)).collect();
+            candidates += stated.len();
+            for sentence in stated.into_iter().rev().take(CANDIDATES) {
                 // What the ledger contradicts must not be handed on, not even as a quotation.
                 if claims.contradicted(sentence).is_none() && claims.regressed(sentence).is_none() {
                     self.decisions.push(line(sentence, 240));
                 }
             }
-            if self.decisions.len() >= DECISIONS {
+            if self.decisions.len() >= DECISIONS || candidates >= CANDIDATES {
                 self.decisions.truncate(DECISIONS);
                 return;
             }
@@ -170,12 +176,12 @@ impl Found {
         let Some((first, rest)) = self.requests.split_first() else { return };
         section(out, "First request of the person, quoted:", [block(first, limit / 6)], limit / 5);
         let Some((newest, between)) = rest.split_last() else { return };
-        if self.unheard > 0 {
-            let _ = write!(out, "({} requests after it are left out.)\n\n", self.unheard);
-        }
-        let lines = between.iter().map(|text| format!("- {}\n", quoted(text, 120)));
-        section(out, "Then:", lines, limit / 8);
         section(out, "Newest request of the person, quoted:", [block(newest, limit / 4)], limit * 3 / 10);
+        let lines = between.iter().rev().map(|text| format!("- {}\n", quoted(text, 120)));
+        section(out, "Requests between them, newest first:", lines, limit / 8);
+        if self.unheard > 0 {
+            let _ = write!(out, "({} older requests after the first one are left out.)\n\n", self.unheard);
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod looks;
 mod quote;
 mod rows;
 mod table;
+mod words;
 
 pub use checks::checks;
 pub use exchange::{Answer, ShapeError, answer, correction, request, states_match, summarised};

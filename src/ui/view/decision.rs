@@ -28,7 +28,7 @@ pub(super) fn draw(state: &State, regions: &Regions, buf: &mut Buffer) {
             lines.push((format!(" {piece}"), style));
         }
     };
-    say(plan.decision.because.clone(), theme.text());
+    say(plan.decision.because.to_string(), theme.text());
     for blocker in plan.decision.blockers.iter().take(NAMED_BLOCKERS) {
         say(sentence(state, blocker), theme.open());
         say(format!("    → {}", blocker.remedy().name()), theme.quiet());
