@@ -66,6 +66,8 @@ pub(super) enum Old {
     Record(usize, bool),
     /// Records `from..to` of the span that are not shown.
     Fold(usize, usize),
+    /// Where the span ends: before this record.
+    Cut(usize),
 }
 
 /// A record after.
@@ -75,16 +77,12 @@ pub(super) enum New {
     Record(usize, bool),
     /// A line of the summary's text.
     Text(usize),
+    /// The kept records begin.
+    Cut(usize),
 }
 
-/// A row of the preview.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Row {
-    /// A record before, a record after, or the same one on both sides.
-    Pair(Option<Old>, Option<New>),
-    /// Where the span ends: before this old position.
-    Ruler(usize),
-}
+/// A row of the preview: a record before, one after, or the same one on both sides.
+pub(super) type Row = (Option<Old>, Option<New>);
 
 /// What a new draft brings into view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -224,19 +222,19 @@ impl Preview {
         self.rows = Rows::of(draft, records, self.text.len(), unified, self.unfolded);
         let view = self.view;
         self.rows.retain(|row| match (row, view) {
-            (Row::Pair(old, _), View::Before) => old.is_some(),
-            (Row::Pair(_, new), View::After) => new.is_some(),
+            ((old, _), View::Before) => old.is_some(),
+            ((_, new), View::After) => new.is_some(),
             _ => true,
         });
         let page = self.page();
         match std::mem::take(&mut self.reveal) {
             Reveal::Nothing => {}
             Reveal::Top => {
-                let first = self.rows.iter().position(|row| !matches!(row, Row::Pair(Some(Old::Record(_, false)), _)));
+                let first = self.rows.iter().position(|row| !matches!(row, (Some(Old::Record(_, false)), _)));
                 self.scroll = first.unwrap_or(0).saturating_sub(ABOVE);
             }
             Reveal::Cut => {
-                let cut = self.rows.iter().position(|row| matches!(row, Row::Ruler(_))).unwrap_or(0);
+                let cut = self.rows.iter().position(|row| cut_of(row).is_some()).unwrap_or(0);
                 if !(self.scroll..self.scroll + page * 3 / 4).contains(&cut) {
                     self.scroll = cut.saturating_sub(page * 2 / 3);
                 }
@@ -257,17 +255,14 @@ impl Preview {
 
     /// The cut lies below what is shown.
     pub(super) fn cut_below(&self) -> Option<usize> {
-        let below = self.rows.iter().skip(self.scroll + self.page());
-        below.into_iter().find_map(|row| match row {
-            Row::Ruler(cut) => Some(*cut),
-            Row::Pair(..) => None,
-        })
+        let shown = self.rows.iter().take(self.scroll + self.page()).any(|row| cut_of(row).is_some());
+        if shown { None } else { self.rows.iter().find_map(cut_of) }
     }
 
     /// Old records whose words are needed.
     pub(super) fn visible_old(&self) -> impl Iterator<Item = usize> + '_ {
         self.visible().filter_map(|row| match row {
-            Row::Pair(Some(Old::Record(at, _)), _) => Some(*at),
+            (Some(Old::Record(at, _)), _) => Some(*at),
             _ => None,
         })
     }
@@ -276,7 +271,7 @@ impl Preview {
     fn read_heads(&mut self) {
         let Some(draft) = &self.draft else { return };
         let new = self.visible().filter_map(|row| match row {
-            Row::Pair(_, Some(New::Record(at, _))) => Some(*at),
+            (_, Some(New::Record(at, _))) => Some(*at),
             _ => None,
         });
         let missing: Vec<usize> = new.filter(|at| !self.heads.contains_key(at)).collect();
@@ -300,6 +295,14 @@ impl Preview {
         let mut checks: Vec<_> = self.draft.iter().flat_map(|draft| &draft.checks).collect();
         checks.sort_by_key(|check| std::cmp::Reverse(rank(check.outcome)));
         checks
+    }
+}
+
+/// The end of the span, if this row shows it.
+fn cut_of(row: &Row) -> Option<usize> {
+    match row {
+        (Some(Old::Cut(cut)), _) | (_, Some(New::Cut(cut))) => Some(*cut),
+        _ => None,
     }
 }
 
@@ -353,9 +356,8 @@ impl Rows {
             match draft.origin(at) {
                 Some(Origin::Kept(old)) if old >= next => {
                     rows.old.extend(next..old);
-                    rows.flush();
-                    rows.ruler_before(old);
-                    rows.laid.push(Row::Pair(Some(Old::Record(old, false)), Some(New::Record(at, false))));
+                    rows.flush(old);
+                    rows.laid.push((Some(Old::Record(old, false)), Some(New::Record(at, false))));
                     next = old + 1;
                 }
                 Some(Origin::Summary) => {
@@ -366,30 +368,28 @@ impl Rows {
             }
         }
         rows.old.extend(next..records);
-        rows.flush();
-        rows.ruler_before(records);
+        rows.flush(records);
         rows.laid
     }
 
-    /// The ruler stands once, behind the last record of the span.
-    fn ruler_before(&mut self, old: usize) {
-        if let Some((_, to)) = self.span.take_if(|(_, to)| *to <= old) {
-            self.laid.push(Row::Ruler(to));
-        }
-    }
-
-    fn flush(&mut self) {
-        let new = std::mem::take(&mut self.new);
+    /// Lays out what was collected before the old record `next`. Before, the cut stands directly below what leaves, so
+    /// that one sees what it crosses; after, below what comes.
+    fn flush(&mut self, next: usize) {
+        let mut new = std::mem::take(&mut self.new);
         let room = if self.unified { 0 } else { new.len() };
-        let old = self.folded(room);
+        let mut old = self.folded(room);
+        if let Some((_, to)) = self.span.take_if(|(_, to)| *to <= next) {
+            old.push(Old::Cut(to));
+            new.extend((!self.unified).then_some(New::Cut(to)));
+        }
         if self.unified {
-            self.laid.extend(old.into_iter().map(|old| Row::Pair(Some(old), None)));
-            self.laid.extend(new.into_iter().map(|new| Row::Pair(None, Some(new))));
+            self.laid.extend(old.into_iter().map(|old| (Some(old), None)));
+            self.laid.extend(new.into_iter().map(|new| (None, Some(new))));
             return;
         }
         let most = old.len().max(new.len());
         let (mut old, mut new) = (old.into_iter(), new.into_iter());
-        self.laid.extend((0..most).map(|_| Row::Pair(old.next(), new.next())));
+        self.laid.extend((0..most).map(|_| (old.next(), new.next())));
     }
 
     /// The middle of a long span is folded to what fits beside the summary.
