@@ -195,19 +195,29 @@ fn by_hand_at_every_size() {
         driven.press("c");
         check(&format!("preview-{w}x{h}"), &driven, size, false);
         let mut driven = Driven::open("refuse.jsonl", size, DARK, Symbols::Unicode);
+        stage_the_transaction(&mut driven);
+        check(&format!("abandon-typed-{w}x{h}"), &driven, size, false);
+        driven.press("Enter c C");
+        check(&format!("commit-{w}x{h}"), &driven, size, false);
+    }
+}
+
+#[test]
+fn a_refusal_by_hand_step_by_step() {
+    for (w, h) in [(80, 24), (120, 40)] {
+        let size = (w, h);
+        let mut driven = Driven::open("refuse.jsonl", size, DARK, Symbols::Unicode);
         driven.press("c");
         check(&format!("preview-illegal-{w}x{h}"), &driven, size, false);
         driven.press("Esc g ]o a");
         check(&format!("abandon-{w}x{h}"), &driven, size, false);
         driven.press("Esc");
         stage_the_transaction(&mut driven);
-        check(&format!("abandon-typed-{w}x{h}"), &driven, size, false);
         driven.press("Enter");
         check(&format!("refuse-turned-{w}x{h}"), &driven, size, false);
         driven.press("c");
         check(&format!("preview-staged-{w}x{h}"), &driven, size, false);
         driven.press("C");
-        check(&format!("commit-{w}x{h}"), &driven, size, false);
         driven.type_in("commit");
         driven.press("Enter");
         check(&format!("committed-{w}x{h}"), &driven, size, false);

@@ -21,7 +21,7 @@ pub(super) fn edit(text: &str) -> Result<String, String> {
     let set = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
     let command = set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| "vi".to_string());
     let shown = show_line(&command);
-    let words = shell_words::split(&command).map_err(|_| format!("{shown} has a quote that is not closed."))?;
+    let words = shell_words::split(&command).map_err(|error| format!("{shown}: {error}."))?;
     let Some((program, arguments)) = words.split_first() else {
         return Err("$VISUAL or $EDITOR names no program.".to_string());
     };

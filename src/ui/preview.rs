@@ -15,6 +15,8 @@ use crate::{
     plan::{Draft, Outcome, summary::Prose},
 };
 
+/// Kept records that stay in view above the span.
+const ABOVE: usize = 3;
 /// Records of the span that are shown at each end of a folded middle.
 const EDGE: usize = 3;
 
@@ -64,6 +66,8 @@ pub(super) enum Old {
     Record(usize, bool),
     /// Records `from..to` of the span that are not shown.
     Fold(usize, usize),
+    /// Where the span ends: before this record.
+    Cut(usize),
 }
 
 /// A record after.
@@ -73,15 +77,23 @@ pub(super) enum New {
     Record(usize, bool),
     /// A line of the summary's text.
     Text(usize),
+    /// The kept records begin.
+    Cut(usize),
 }
 
-/// A row of the preview.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Row {
-    /// A record before, a record after, or the same one on both sides.
-    Pair(Option<Old>, Option<New>),
-    /// Where the span ends: before this old position.
-    Ruler(usize),
+/// A row of the preview: a record before, one after, or the same one on both sides.
+pub(super) type Row = (Option<Old>, Option<New>);
+
+/// What a new draft brings into view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Reveal {
+    /// What was in view.
+    #[default]
+    Nothing,
+    /// Where the span and its summary begin.
+    Top,
+    /// Where the span ends.
+    Cut,
 }
 
 /// Everything about an open preview.
@@ -117,8 +129,8 @@ pub(super) struct Preview {
     /// Records of the source when the draft was made.
     pub(super) seen: usize,
     size: (u16, u16),
-    /// The cut is to be brought into view.
-    reveal: bool,
+    /// What is to be brought into view when the draft is there.
+    reveal: Reveal,
 }
 
 impl Preview {
@@ -146,7 +158,7 @@ impl Preview {
             summarising: None,
             seen: 0,
             size,
-            reveal: true,
+            reveal: Reveal::Top,
         }
     }
 
@@ -170,7 +182,6 @@ impl Preview {
                 self.draft = None;
             }
         }
-        self.reveal = true;
         self.lay_out(records);
     }
 
@@ -211,16 +222,23 @@ impl Preview {
         self.rows = Rows::of(draft, records, self.text.len(), unified, self.unfolded);
         let view = self.view;
         self.rows.retain(|row| match (row, view) {
-            (Row::Pair(old, _), View::Before) => old.is_some(),
-            (Row::Pair(_, new), View::After) => new.is_some(),
+            ((old, _), View::Before) => old.is_some(),
+            ((_, new), View::After) => new.is_some(),
             _ => true,
         });
         let page = self.page();
-        if std::mem::take(&mut self.reveal)
-            && let Some(cut) = self.rows.iter().position(|row| matches!(row, Row::Ruler(_)))
-            && !(self.scroll..self.scroll + page * 3 / 4).contains(&cut)
-        {
-            self.scroll = cut.saturating_sub(page * 2 / 3);
+        match std::mem::take(&mut self.reveal) {
+            Reveal::Nothing => {}
+            Reveal::Top => {
+                let first = self.rows.iter().position(|row| !matches!(row, (Some(Old::Record(_, false)), _)));
+                self.scroll = first.unwrap_or(0).saturating_sub(ABOVE);
+            }
+            Reveal::Cut => {
+                let cut = self.rows.iter().position(|row| cut_of(row).is_some()).unwrap_or(0);
+                if !(self.scroll..self.scroll + page * 3 / 4).contains(&cut) {
+                    self.scroll = cut.saturating_sub(page * 2 / 3);
+                }
+            }
         }
         self.scroll_by(0);
     }
@@ -229,10 +247,22 @@ impl Preview {
         self.rows.iter().skip(self.scroll).take(self.page())
     }
 
+    /// The next draft brings this into view.
+    pub(super) fn reveal(&mut self, what: Reveal) {
+        self.reveal = what;
+        self.stale = true;
+    }
+
+    /// The cut lies below what is shown.
+    pub(super) fn cut_below(&self) -> Option<usize> {
+        let shown = self.rows.iter().take(self.scroll + self.page()).any(|row| cut_of(row).is_some());
+        if shown { None } else { self.rows.iter().find_map(cut_of) }
+    }
+
     /// Old records whose words are needed.
     pub(super) fn visible_old(&self) -> impl Iterator<Item = usize> + '_ {
         self.visible().filter_map(|row| match row {
-            Row::Pair(Some(Old::Record(at, _)), _) => Some(*at),
+            (Some(Old::Record(at, _)), _) => Some(*at),
             _ => None,
         })
     }
@@ -241,7 +271,7 @@ impl Preview {
     fn read_heads(&mut self) {
         let Some(draft) = &self.draft else { return };
         let new = self.visible().filter_map(|row| match row {
-            Row::Pair(_, Some(New::Record(at, _))) => Some(*at),
+            (_, Some(New::Record(at, _))) => Some(*at),
             _ => None,
         });
         let missing: Vec<usize> = new.filter(|at| !self.heads.contains_key(at)).collect();
@@ -265,6 +295,14 @@ impl Preview {
         let mut checks: Vec<_> = self.draft.iter().flat_map(|draft| &draft.checks).collect();
         checks.sort_by_key(|check| std::cmp::Reverse(rank(check.outcome)));
         checks
+    }
+}
+
+/// The end of the span, if this row shows it.
+fn cut_of(row: &Row) -> Option<usize> {
+    match row {
+        (Some(Old::Cut(cut)), _) | (_, Some(New::Cut(cut))) => Some(*cut),
+        _ => None,
     }
 }
 
@@ -301,7 +339,7 @@ pub(super) fn choices(decision: &crate::cut::Decision, candidates: &[Candidate])
 
 /// Lays rows out: what is on one side only is collected until something stands on both.
 struct Rows {
-    rows: Vec<Row>,
+    laid: Vec<Row>,
     old: Vec<usize>,
     new: Vec<New>,
     span: Option<(usize, usize)>,
@@ -312,15 +350,14 @@ struct Rows {
 impl Rows {
     fn of(draft: &Draft, records: usize, text: usize, unified: bool, unfolded: bool) -> Vec<Row> {
         let span = draft.wish.span.filter(|(from, to)| from < to);
-        let mut rows = Self { rows: Vec::new(), old: Vec::new(), new: Vec::new(), span, unified, unfolded };
+        let mut rows = Self { laid: Vec::new(), old: Vec::new(), new: Vec::new(), span, unified, unfolded };
         let mut next = 0;
         for at in 0..draft.after.context().len() {
             match draft.origin(at) {
                 Some(Origin::Kept(old)) if old >= next => {
                     rows.old.extend(next..old);
-                    rows.flush();
-                    rows.ruler_before(old);
-                    rows.rows.push(Row::Pair(Some(Old::Record(old, false)), Some(New::Record(at, false))));
+                    rows.flush(old);
+                    rows.laid.push((Some(Old::Record(old, false)), Some(New::Record(at, false))));
                     next = old + 1;
                 }
                 Some(Origin::Summary) => {
@@ -331,30 +368,28 @@ impl Rows {
             }
         }
         rows.old.extend(next..records);
-        rows.flush();
-        rows.ruler_before(records);
-        rows.rows
+        rows.flush(records);
+        rows.laid
     }
 
-    /// The ruler stands once, behind the last record of the span.
-    fn ruler_before(&mut self, old: usize) {
-        if let Some((_, to)) = self.span.take_if(|(_, to)| *to <= old) {
-            self.rows.push(Row::Ruler(to));
-        }
-    }
-
-    fn flush(&mut self) {
-        let new = std::mem::take(&mut self.new);
+    /// Lays out what was collected before the old record `next`. Before, the cut stands directly below what leaves, so
+    /// that one sees what it crosses; after, below what comes.
+    fn flush(&mut self, next: usize) {
+        let mut new = std::mem::take(&mut self.new);
         let room = if self.unified { 0 } else { new.len() };
-        let old = self.folded(room);
+        let mut old = self.folded(room);
+        if let Some((_, to)) = self.span.take_if(|(_, to)| *to <= next) {
+            old.push(Old::Cut(to));
+            new.extend((!self.unified).then_some(New::Cut(to)));
+        }
         if self.unified {
-            self.rows.extend(old.into_iter().map(|old| Row::Pair(Some(old), None)));
-            self.rows.extend(new.into_iter().map(|new| Row::Pair(None, Some(new))));
+            self.laid.extend(old.into_iter().map(|old| (Some(old), None)));
+            self.laid.extend(new.into_iter().map(|new| (None, Some(new))));
             return;
         }
         let most = old.len().max(new.len());
         let (mut old, mut new) = (old.into_iter(), new.into_iter());
-        self.rows.extend((0..most).map(|_| Row::Pair(old.next(), new.next())));
+        self.laid.extend((0..most).map(|_| (old.next(), new.next())));
     }
 
     /// The middle of a long span is folded to what fits beside the summary.

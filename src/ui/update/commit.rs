@@ -139,12 +139,12 @@ pub(super) fn committed(state: &mut State, committed: Result<Written, Told>) -> 
         Ok(written) => {
             let mut facts = vec![Fact::new("wrote", written.output.clone(), Voice::Good)];
             let mut effects = vec![Effect::Stage(Vec::new())];
-            if !written.resume.is_empty() {
+            if written.resume.is_empty() {
+                facts.push(Fact::plain("watch it", format!("cutline {}", written.output)));
+            } else {
                 facts.push(Fact::plain("resume", written.resume.clone()));
                 facts.push(Fact::new("", "the command is in the clipboard", Voice::Quiet));
                 effects.push(Effect::Copy(written.resume.clone()));
-            } else {
-                facts.push(Fact::plain("watch it", format!("cutline {}", written.output)));
             }
             let (before, after) = written.tokens;
             facts.push(Fact::plain("tokens", format!("{} → {}", tokens(before), tokens(after))));

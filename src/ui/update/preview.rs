@@ -9,7 +9,7 @@ use crate::{
     },
     ui::{
         Action, Effect, State,
-        preview::{Choice, Preview, View, Why, choices},
+        preview::{Choice, Preview, Reveal, View, Why, choices},
         state::Popup,
     },
 };
@@ -171,7 +171,7 @@ fn show(state: &mut State, start: usize, end: usize) {
     let offered = preview.chosen.and_then(|n| preview.choices.get(n)).map(|choice| choice.why);
     preview.why = offered.unwrap_or(Why::Own);
     (preview.start, preview.end) = (start, end);
-    preview.stale = true;
+    preview.reveal(Reveal::Cut);
 }
 
 /// Legal ends of a span from where the preview's begins.
@@ -273,13 +273,11 @@ fn why(state: &mut State) {
 /// The words alone are edited; the ledger is code's.
 fn edit(state: &mut State) -> Vec<Effect> {
     let summary = state.hand.preview.as_ref().and_then(|preview| preview.draft.as_ref()?.summary.as_ref());
-    match summary {
-        Some(summary) => vec![Effect::Edit(summary.prose.text.clone())],
-        None => {
-            state.message = Some("there is no summary here to edit".to_string());
-            Vec::new()
-        }
-    }
+    let Some(summary) = summary else {
+        state.message = Some("there is no summary here to edit".to_string());
+        return Vec::new();
+    };
+    vec![Effect::Edit(summary.prose.text.clone())]
 }
 
 /// The editor was closed.
@@ -298,7 +296,7 @@ pub(super) fn edited(state: &mut State, edited: Result<String, String>) {
                 return;
             }
             preview.prose = Some(Prose { text, by: Author::Operator });
-            preview.stale = true;
+            preview.reveal(Reveal::Top);
             state.message =
                 Some("your words, with the ledger that code renders; x goes back to the extract".to_string());
         }
@@ -351,7 +349,7 @@ pub(super) fn summarised(state: &mut State, answer: Result<(Prose, Option<String
                 _ => "the built-in extract".to_string(),
             };
             preview.prose = Some(prose);
-            preview.stale = true;
+            preview.reveal(Reveal::Top);
             remark.unwrap_or_else(|| format!("{by}, with the ledger that code renders; x goes back to the extract"))
         }
         Err(why) => why,
@@ -364,17 +362,15 @@ fn use_extract(state: &mut State) {
         state.message = Some("the words are those of the built-in extract already".to_string());
         return;
     }
-    preview.stale = true;
+    preview.reveal(Reveal::Top);
     state.message = Some("back to the built-in extract".to_string());
 }
 
 fn copy(state: &mut State) -> Vec<Effect> {
     let summary = state.hand.preview.as_ref().and_then(|preview| preview.draft.as_ref()?.summary.as_ref());
-    match summary {
-        Some(summary) => vec![Effect::Copy(summary.text.clone())],
-        None => {
-            state.message = Some("there is no summary here to copy".to_string());
-            Vec::new()
-        }
-    }
+    let Some(summary) = summary else {
+        state.message = Some("there is no summary here to copy".to_string());
+        return Vec::new();
+    };
+    vec![Effect::Copy(summary.text.clone())]
 }

@@ -136,7 +136,7 @@ fn hints(state: &State, all: &[(Action, &'static str)], width: u16) -> Line<'sta
             (Action::Open, Focus::Obligations) => "Enter jump",
             (Action::Open, Focus::Detail) => "Enter zoom",
             (Action::Quit, focus) if focus != Focus::Transcript || state.zoomed => "q back",
-            _ => *hint,
+            _ => hint,
         };
         let wide = hint.chars().count() + 2;
         if used + wide > usize::from(width) {

@@ -111,6 +111,12 @@ fn sides(state: &State, preview: &Preview, panes: &Panes, buf: &mut Buffer) {
         View::After => ("After", arriving(preview)),
         View::Both | View::Unified => ("Before and after", leaving(state, preview)),
     };
+    let down = if state.options.symbols == Symbols::Unicode { "▼" } else { "v" };
+    let below = |hint: String| match preview.cut_below() {
+        Some(cut) => format!("{down} cut #{cut} · {hint}"),
+        None => hint,
+    };
+    let hint = below(hint);
     let bare = panes.footer.height == 0;
     if !bare {
         frame(state, panes.left, (panes.boxed, !both), title, &hint, buf);

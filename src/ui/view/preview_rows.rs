@@ -14,7 +14,7 @@ use crate::{
     ui::{
         State,
         layout::Panes,
-        preview::{New, Old, Preview, Row, View},
+        preview::{New, Old, Preview, View},
     },
 };
 
@@ -37,24 +37,24 @@ pub(super) fn draw(state: &State, preview: &Preview, draft: &Draft, panes: &Pane
     let new = Side { session: &draft.after, shape: shape(&preview.rails, lanes(&preview.rails, len, most)) };
     for (n, row) in preview.rows.iter().skip(preview.scroll).take(usize::from(left.height)).enumerate() {
         let (Some(l), r) = (row_of(left, n), row_of(right, n)) else { break };
-        match *row {
-            Row::Ruler(cut) => {
+        let (before, after) = *row;
+        // In one list a record that stays is shown where it stood.
+        match before.filter(|_| preview.view != View::After) {
+            Some(Old::Cut(cut)) => {
                 put_line(buf, l.x, l.y, l.width, &ruler(state, preview, &old.shape, cut, l.width, true));
-                if let Some(r) = r {
-                    put_line(buf, r.x, r.y, r.width, &ruler(state, preview, &new.shape, cut, r.width, false));
-                }
             }
-            Row::Pair(before, after) => {
-                // In one list a record that stays is shown where it stood.
-                if let Some(before) = before.filter(|_| preview.view != View::After) {
-                    old_row(state, &old, before, l, buf);
-                }
-                let alone = before.is_none() || preview.view == View::After;
-                let place = if both { r } else { Some(l).filter(|_| alone && preview.view != View::Before) };
-                if let Some((after, place)) = after.zip(place) {
-                    new_row(state, preview, draft, (&new, after), place, buf);
-                }
+            Some(before) => old_row(state, &old, before, l, buf),
+            None => {}
+        }
+        let alone = before.is_none() || preview.view == View::After;
+        let place = if both { r } else { Some(l).filter(|_| alone && preview.view != View::Before) };
+        match after.zip(place) {
+            Some((New::Cut(cut), place)) => {
+                let line = ruler(state, preview, &new.shape, cut, place.width, false);
+                put_line(buf, place.x, place.y, place.width, &line);
             }
+            Some((after, place)) => new_row(state, preview, draft, (&new, after), place, buf),
+            None => {}
         }
     }
 }
@@ -76,6 +76,7 @@ fn old_row(state: &State, side: &Side<'_>, old: Old, area: Rect, buf: &mut Buffe
             let staged = state.hand.is_staged(at);
             record(state, side, (at, head, staged), if cut { Fate::Leaves } else { Fate::Stays }, area, buf);
         }
+        Old::Cut(_) => {}
         Old::Fold(from, to) => {
             let calls = (from..to).filter(|at| state.session.ledger().call_state(*at).is_some()).count();
             let open = state.obligations.iter().filter(|owed| owed.blocking && (from..to).contains(&owed.at)).count();
@@ -90,6 +91,7 @@ fn new_row(state: &State, preview: &Preview, draft: &Draft, row: (&Side<'_>, New
     let (side, new) = row;
     let theme = state.options.theme;
     match new {
+        New::Cut(_) => {}
         New::Text(n) => {
             let text = preview.text.get(n).map_or("", String::as_str);
             put(buf, area.x, area.y, 2, "+ ", theme.good());
@@ -165,6 +167,7 @@ fn ruler(
         }
     }
     let text = match (illegal, crossed) {
+        _ if !before => "kept from here on".to_string(),
         (true, 0) => "cut · ILLEGAL".to_string(),
         (true, 1) => "cut · ILLEGAL · crosses 1 link".to_string(),
         (true, n) => format!("cut · ILLEGAL · crosses {n} links"),
