@@ -73,9 +73,9 @@ pub(in crate::cli) struct Writing {
     /// Write to this path instead of beside the source; it must not exist.
     #[arg(long, value_name = "PATH")]
     pub(in crate::cli) out: Option<PathBuf>,
-    /// Who does it, for the receipt and for the text that the model reads.
-    #[arg(long, value_name = "NAME", env = "USER", default_value = "")]
-    pub(in crate::cli) operator: String,
+    /// Who does it, for the receipt and for the text that the model reads; by default as configured, else the user.
+    #[arg(long, value_name = "NAME", env = "CUTLINE_OPERATOR")]
+    pub(in crate::cli) operator: Option<String>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -93,9 +93,9 @@ pub(in crate::cli) struct Compact {
     /// without a shell.
     #[arg(long, value_name = "CMD ARG...", env = "CUTLINE_SUMMARISER")]
     pub(in crate::cli) summariser: Option<String>,
-    /// Seconds that the summariser may take.
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
-    pub(in crate::cli) summariser_timeout: u64,
+    /// Seconds that the summariser may take; 120 by default.
+    #[arg(long, value_name = "SECONDS")]
+    pub(in crate::cli) summariser_timeout: Option<u64>,
     /// Take the older closed span that a refusal offers; noted in the receipt.
     #[arg(long)]
     pub(in crate::cli) accept_relief: bool,

@@ -5,6 +5,7 @@ use std::{
     io::{self, Read as _},
     path::Path,
     process::ExitCode,
+    sync::atomic::AtomicBool,
     time::Duration,
 };
 
@@ -16,6 +17,7 @@ use crate::{
     cli::{
         args::{Abandon, Compact, Receipts, Undo, Writing},
         clock,
+        config::Config,
         exit::{Failure, IO, USAGE},
         load::Loaded,
         mint, out,
@@ -36,8 +38,10 @@ const MOST_WORDS: u64 = 4 << 20;
 /// `cutline compact`.
 pub(super) fn compact(args: &Compact) -> Result<ExitCode, Failure> {
     let loaded = source(&args.input.file, &args.input.reading, args.wanted.mark())?;
-    let by = &args.writing.operator;
-    let planned = compaction(&loaded, &args.wanted, by, args.accept_relief, |span| words(args, &loaded, span))?;
+    let config = Config::load()?;
+    let by = operator(&args.writing, &config);
+    let asked = Asked { args, config: &config, by: &by };
+    let planned = compaction(&loaded, &args.wanted, &by, args.accept_relief, |span| asked.words(&loaded, span))?;
     let code = ExitCode::from(planned.verdict.exit_code());
     let Some(draft) = planned.draft else {
         super::plan::tell(&loaded, &planned.plan, args.input.json)?;
@@ -55,7 +59,8 @@ pub(super) fn compact(args: &Compact) -> Result<ExitCode, Failure> {
     let receipt = if args.dry_run {
         None
     } else {
-        Some(write(&draft, &loaded, &args.writing, planned.verdict, planned.relief, &args.confirm)?)
+        let order = Order { verdict: planned.verdict, relief: planned.relief, confirmed: &args.confirm, by: &by };
+        Some(write(&draft, &loaded, args.writing.out.as_deref(), &order)?)
     };
     let report = CommitReport::of(&draft, planned.verdict, planned.relief, &loaded.sha256, receipt.as_ref());
     tell(&report, &report.lines(), args.input.json);
@@ -68,11 +73,13 @@ pub(super) fn abandon(args: &Abandon) -> Result<ExitCode, Failure> {
     let (id, instance) = named(&args.id)
         .ok_or_else(|| Failure::new(USAGE, "usage", format!("`{}` is not of the form ID[@INSTANCE].", args.id), ""))?;
     let (reason, evidence) = (args.reason.clone(), args.evidence.clone());
-    let wish = Abandonment { id, instance, reason, evidence, by: args.writing.operator.clone() };
+    let by = operator(&args.writing, &Config::load()?);
+    let wish = Abandonment { id, instance, reason, evidence, by: by.clone() };
     let wish = Wish { settle: vec![wish], ..Wish::default() };
     let draft = draft(&loaded.session, &loaded.payload, &wish, &mint::mint()?)?;
     sound(&draft, &[])?;
-    let receipt = write(&draft, &loaded, &args.writing, Verdict::NoOp, false, &[])?;
+    let order = Order { verdict: Verdict::NoOp, relief: false, confirmed: &[], by: &by };
+    let receipt = write(&draft, &loaded, args.writing.out.as_deref(), &order)?;
     let report = CommitReport::of(&draft, Verdict::NoOp, false, &loaded.sha256, Some(&receipt));
     tell(&report, &report.lines(), args.json);
     Ok(ExitCode::SUCCESS)
@@ -133,33 +140,63 @@ fn source(
     open(file, reading, critical)
 }
 
-/// The words of the summary, if they are not to be the built-in extract.
-fn words(args: &Compact, loaded: &Loaded, span: (usize, usize)) -> Result<Option<Prose>, Failure> {
-    if let Some(file) = &args.summary_file {
-        return Ok(Some(Prose { text: read_words(file)?, by: Author::Operator }));
+/// Who acts: as given, as configured, or who is logged in.
+pub(super) fn operator(writing: &Writing, config: &Config) -> String {
+    writing.operator.clone().or_else(|| config.operator.clone()).unwrap_or_else(user)
+}
+
+/// Who is logged in, as far as the environment says.
+pub(super) fn user() -> String {
+    let name = ["USER", "LOGNAME"].iter().find_map(|name| env::var(name).ok().filter(|name| !name.is_empty()));
+    name.unwrap_or_else(|| "operator".to_string())
+}
+
+/// The summariser of `command`, with its patience.
+pub(super) fn summariser(command: &str, seconds: Option<u64>) -> Result<Summariser, Failure> {
+    let mut summariser = Summariser::parse(command).map_err(unsummarised)?;
+    if let Some(seconds) = seconds {
+        summariser.timeout = Duration::from_secs(seconds.max(1));
     }
-    let Some(command) = &args.summariser else { return Ok(None) };
-    let wrong = |text: String| {
-        let hint = "Nothing was written. Without --summariser the built-in extract is used.";
-        Failure::new(IO, "summariser", text, hint)
-    };
-    let mut summariser = Summariser::parse(command).map_err(wrong)?;
-    summariser.timeout = Duration::from_secs(args.summariser_timeout.max(1));
-    let settle = crate::plan::plan(&loaded.session, &args.wanted.request(&args.writing.operator))?.settled;
-    let (session, payload) = (&loaded.session, &loaded.payload);
-    let material = Material { session, payload, from: span.0, to: span.1, settle: &settle };
-    let table = Table::of(&material);
-    let nonce = mint::mint()?.uuid4("nonce");
-    let asked = |request: &[u8]| {
-        let never = std::sync::atomic::AtomicBool::new(false);
-        summariser.run(request, &never, &|_| {}).map_err(|error| error.to_string())
-    };
-    let name = summariser.argv.first().cloned().unwrap_or_default();
-    let (prose, remark) = summarised(&material, &table, &nonce, &name, asked).map_err(wrong)?;
-    if let Some(remark) = remark {
-        out::say(&format!("cutline: {}", show_line(&remark)));
+    Ok(summariser)
+}
+
+fn unsummarised(text: String) -> Failure {
+    let hint = "Nothing was written. Without a summariser the built-in extract is used.";
+    Failure::new(IO, "summariser", text, hint)
+}
+
+/// What a compaction was asked for with.
+struct Asked<'a> {
+    args: &'a Compact,
+    config: &'a Config,
+    by: &'a str,
+}
+
+impl Asked<'_> {
+    /// The words of the summary, if they are not to be the built-in extract.
+    fn words(&self, loaded: &Loaded, span: (usize, usize)) -> Result<Option<Prose>, Failure> {
+        let (args, config) = (self.args, self.config);
+        if let Some(file) = &args.summary_file {
+            return Ok(Some(Prose { text: read_words(file)?, by: Author::Operator }));
+        }
+        let Some(command) = args.summariser.as_ref().or(config.summariser.as_ref()) else { return Ok(None) };
+        let summariser = summariser(command, args.summariser_timeout.or(config.summariser_timeout))?;
+        let settle = crate::plan::plan(&loaded.session, &args.wanted.request(self.by))?.settled;
+        let (session, payload) = (&loaded.session, &loaded.payload);
+        let material = Material { session, payload, from: span.0, to: span.1, settle: &settle };
+        let table = Table::of(&material);
+        let nonce = mint::mint()?.uuid4("nonce");
+        let asked = |request: &[u8]| {
+            let never = AtomicBool::new(false);
+            summariser.run(request, &never, &|_| {}).map_err(|error| error.to_string())
+        };
+        let (prose, remark) =
+            summarised(&material, &table, &nonce, summariser.program(), asked).map_err(unsummarised)?;
+        if let Some(remark) = remark {
+            out::say(&format!("cutline: {}", show_line(&remark)));
+        }
+        Ok(Some(prose))
     }
-    Ok(Some(prose))
 }
 
 fn read_words(file: &Path) -> Result<String, Failure> {
@@ -173,24 +210,26 @@ fn read_words(file: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-fn write(
-    draft: &Draft,
-    loaded: &Loaded,
-    writing: &Writing,
+/// What is carried out, and who says so.
+struct Order<'a> {
     verdict: Verdict,
     relief: bool,
-    confirmed: &[String],
-) -> Result<Receipt, Failure> {
-    let job = Job {
-        draft,
-        source: Path::new(&loaded.path),
-        source_sha256: &loaded.sha256,
-        out: writing.out.as_deref(),
-        verdict,
-        relief,
-        confirmed,
-        operator: &writing.operator,
-        now: clock::now(),
-    };
-    Ok(commit::commit(&Disk, &store()?, &job)?)
+    confirmed: &'a [String],
+    by: &'a str,
+}
+
+fn write(draft: &Draft, loaded: &Loaded, path: Option<&Path>, order: &Order<'_>) -> Result<Receipt, Failure> {
+    let Order { verdict, relief, confirmed, by } = *order;
+    let (source, source_sha256) = (Path::new(&loaded.path), loaded.sha256.as_str());
+    let job =
+        Job { draft, source, source_sha256, out: path, verdict, relief, confirmed, operator: by, now: clock::now() };
+    let receipt = commit::commit(&Disk, &store()?, &job)?;
+    if receipt.behind > 0 {
+        out::say(&format!(
+            "cutline: The source grew by {} bytes meanwhile; the new session does not hold them. To take them in: cutline \
+             undo --last, then the same command.",
+            receipt.behind
+        ));
+    }
+    Ok(receipt)
 }
