@@ -1,7 +1,7 @@
 //! The operator's hand in a real terminal: a file is written, undone, edited for, and the source stays as it is.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "tests write their inputs")]
-#![expect(clippy::unwrap_used, reason = "a test that fails says where")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::string_slice, reason = "a test that fails says where")]
 #![expect(dead_code, reason = "the harness serves the life of the terminal too")]
 
 #[path = "pty/harness.rs"]
@@ -145,4 +145,44 @@ fn the_editor_has_the_terminal_to_itself() {
     term.type_in("uq");
     assert_eq!(term.restored(), 0);
     eventually("nothing is written", || bench.others().is_empty());
+}
+
+/// The preview with a summariser at work that is this script.
+fn summarising(bench: &Bench, script: &str) -> Term {
+    let command = bench.state.path().join("summarise");
+    fs::write(&command, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&command, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut term = bench.start().env("CUTLINE_SUMMARISER", command.display().to_string()).shell(&[bench.log.path()]);
+    term.shows("REFUSE");
+    stage(&mut term);
+    term.type_in("cS");
+    term
+}
+
+#[test]
+fn a_summariser_that_fails_costs_nothing() {
+    let bench = Bench::new();
+    let mut term = summarising(&bench, "cat > /dev/null; exit 3");
+    term.shows("exit code 3");
+    term.shows("built-in extract");
+    term.type_in("\u{3}");
+    assert_eq!(term.restored(), 130);
+    bench.untouched();
+}
+
+#[test]
+fn a_summariser_that_hangs_is_ended_by_escape() {
+    let bench = Bench::new();
+    let mut term = summarising(&bench, "echo $$ > \"$0.pid\"; exec tail -f /dev/null");
+    term.shows("Esc ends it");
+    let pid = bench.state.path().join("summarise.pid");
+    let named = || fs::read_to_string(&pid).ok().and_then(|text| text.trim().parse::<u32>().ok());
+    eventually("the summariser runs", || named().is_some());
+    term.type_in("\u{1b}");
+    term.shows("the summariser was ended");
+    term.shows("CUT PREVIEW");
+    let pid = named().unwrap();
+    eventually("the summariser is gone", || harness::process(pid).is_none());
+    term.type_in("\u{3}");
+    assert_eq!(term.restored(), 130);
 }

@@ -1,6 +1,6 @@
 //! `compact`, `abandon`, `undo`, `receipts` and `show --as-committed`, as scripts use them.
 #![expect(clippy::disallowed_methods, reason = "tests write their inputs")]
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that fails says where")]
+#![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
 use std::{
     collections::BTreeMap,

@@ -272,6 +272,10 @@ fn why(state: &mut State) {
 
 /// The words alone are edited; the ledger is code's.
 fn edit(state: &mut State) -> Vec<Effect> {
+    if state.hand.preview.as_ref().is_some_and(|preview| preview.summarising.is_some()) {
+        state.message = Some("the summariser is at it; Esc ends it".to_string());
+        return Vec::new();
+    }
     let summary = state.hand.preview.as_ref().and_then(|preview| preview.draft.as_ref()?.summary.as_ref());
     let Some(summary) = summary else {
         state.message = Some("there is no summary here to edit".to_string());
