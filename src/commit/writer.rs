@@ -103,7 +103,7 @@ impl Roots {
         let named = session.filter(|id| is_name(id)).and_then(|id| match format {
             Format::ClaudeCode => self.claude(id),
             Format::Codex => self.codex(id),
-            Format::Cutline => None,
+            Format::Cutline | Format::Mapped(_) => None,
         });
         named.unwrap_or_else(|| silent(meta.as_ref(), now))
     }

@@ -16,6 +16,7 @@ mod estimate;
 mod fork;
 mod frame;
 pub mod json;
+pub mod map;
 pub mod neutral;
 pub mod notation;
 mod transcript;
@@ -37,11 +38,18 @@ pub enum Format {
     Codex,
     /// The neutral `cutline` JSONL.
     Cutline,
+    /// A format that a map describes.
+    Mapped(map::Mapping),
 }
 
 impl Format {
-    /// Every format, in the order of detection.
+    /// Every format that code reads, in the order of detection.
     pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::Cutline];
+
+    /// Every format that is known: those that code reads, then the mapped ones.
+    pub fn known() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().chain(map::Mapping::all().into_iter().map(Self::Mapped))
+    }
 
     /// Name for `--format` and `--json`.
     pub fn name(self) -> &'static str {
@@ -49,12 +57,13 @@ impl Format {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
             Self::Cutline => "cutline",
+            Self::Mapped(mapping) => mapping.map().name(),
         }
     }
 
     /// The format called `name`.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
+        Self::known().find(|format| format.name() == name)
     }
 
     /// A fresh adapter. `file_stem` is the file's name without folder and ending, for formats that keep facts there.
@@ -63,6 +72,7 @@ impl Format {
             Self::ClaudeCode => Box::new(claude::Claude::new(file_stem)),
             Self::Codex => Box::new(codex::Codex::new(file_stem)),
             Self::Cutline => Box::new(neutral::Neutral::new()),
+            Self::Mapped(mapping) => Box::new(map::Mapped::new(mapping)),
         }
     }
 }

@@ -235,7 +235,7 @@ pub(in crate::cli) struct Demo {
 
 fn format(name: &str) -> Result<Format, String> {
     Format::from_name(name).ok_or_else(|| {
-        let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        let known: Vec<&str> = Format::known().map(Format::name).collect();
         format!("cutline reads {}", known.join(", "))
     })
 }
