@@ -61,6 +61,26 @@ impl Format {
         }
     }
 
+    /// Name for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::Codex => "Codex",
+            Self::Cutline => "cutline, the neutral format",
+            Self::Mapped(mapping) => mapping.map().title(),
+        }
+    }
+
+    /// Which files it reads, for people.
+    pub fn reads(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "~/.claude/projects/<folder>/<session>.jsonl",
+            Self::Codex => "~/.codex/sessions/<day>/rollout-*.jsonl",
+            Self::Cutline => "any *.jsonl of a runtime of one's own, and exports",
+            Self::Mapped(mapping) => mapping.map().reads(),
+        }
+    }
+
     /// The format called `name`.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::known().find(|format| format.name() == name)

@@ -32,7 +32,7 @@ struct Manner {
 /// `cutline` with or without a file.
 pub(super) fn watch(args: &Args) -> Result<ExitCode, Failure> {
     let settings = args.reading.settings(args.mark.critical);
-    let manner = Manner { format: args.reading.format, settings, screen: args.screen.clone() };
+    let manner = Manner { format: super::chosen(&args.reading)?, settings, screen: args.screen.clone() };
     match &args.file {
         Some(file) if !usable() => super::show::plain(file, &args.reading, args.mark.critical),
         Some(file) => {

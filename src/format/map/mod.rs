@@ -159,10 +159,20 @@ impl Map {
         self.container
     }
 
-    /// What the map sees in each record of `line`.
-    pub fn explain(&self, line: Raw<'_>) -> Vec<Understood> {
+    /// The records of `line` with what the map sees in each.
+    pub fn explain<'a>(&self, line: Raw<'a>) -> Vec<(Raw<'a>, Understood)> {
         let records = self.records.as_ref().map_or_else(|| vec![line], |records| records.all(line, line));
-        records.into_iter().map(|record| self.explain_record(record)).collect()
+        records.into_iter().map(|record| (record, self.explain_record(record))).collect()
+    }
+
+    /// 1-based lines of the map on which its rules begin.
+    pub fn rule_lines(&self) -> impl Iterator<Item = usize> + '_ {
+        self.rules.iter().map(|rule| rule.line)
+    }
+
+    /// True if something in `line` speaks for this format.
+    pub fn speaks(&self, line: Raw<'_>) -> bool {
+        self.evidence(line).is_some()
     }
 
     fn explain_record(&self, record: Raw<'_>) -> Understood {
