@@ -128,8 +128,13 @@ impl MapCheck {
                 "{count} × {kind} has no rule: write one, with emit = \"notice\" if it does not matter."
             ));
         }
-        for line in map.rule_lines().filter(|line| !self.used.contains_key(line)) {
-            self.hints.push(format!("The rule on line {line} never applied here: check its `when`, `each` and `item`."));
+        let idle = map.rule_lines().filter(|line| !self.used.contains_key(line));
+        let idle: Vec<String> = idle.map(|line| line.to_string()).collect();
+        if !idle.is_empty() {
+            let lines = idle.join(", ");
+            self.hints.push(format!(
+                "Rules that never applied here: lines {lines}. If they should have, check `when`, `each` and `item`."
+            ));
         }
         if self.evidence == 0 {
             self.hints.push("No [[evidence]] holds of any line: the format would not be found without --map.".into());
