@@ -142,7 +142,10 @@ impl Fork<'_> {
             Some(out) => self.given(out, &source.path)?,
             None => (usual.clone(), name(draft, &source.path)?),
         };
-        let moved = folder != usual || (!draft.forked.name.is_empty() && name != OsStr::new(&draft.forked.name));
+        let shelf = draft.forked.shelf;
+        let shelved = shelf.is_empty() || folder.ancestors().any(|above| above.file_name() == Some(OsStr::new(shelf)));
+        let moved =
+            !shelved || folder != usual || (!draft.forked.name.is_empty() && name != OsStr::new(&draft.forked.name));
         let target = folder.join(name);
         match again(|| fs.status(&target)) {
             Ok(meta) if meta.is_symlink() => Err(CommitError::Link(target)),

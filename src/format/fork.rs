@@ -241,6 +241,8 @@ pub struct Forked {
     pub day: Option<String>,
     /// The command that resumes it, word by word; none where the format belongs to no runtime.
     pub resume: Vec<String>,
+    /// Name of the folder, somewhere above, in which the runtime finds sessions by their id; none where it does not look.
+    pub shelf: &'static str,
     /// The same for a file that does not lie where its runtime looks for it, without the path, which comes last; none
     /// where the runtime takes no path.
     pub resume_by_path: Vec<String>,

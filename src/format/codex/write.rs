@@ -42,6 +42,7 @@ pub(super) fn fork(order: &ForkOrder<'_>, generation: Generation) -> Result<Fork
         day: Some(day),
         resume: ["codex", "resume"].map(str::to_string).into_iter().chain([session.clone()]).collect(),
         session,
+        shelf: "sessions",
         envelope: &["ordinal"],
         ..Forked::default()
     };

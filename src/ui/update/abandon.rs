@@ -95,7 +95,14 @@ fn here(state: &State) -> Option<Obligation> {
         }
     };
     let exact = state.obligations.iter().find(|owed| owed.at == at && owed.blocking);
-    exact.or_else(|| state.obligations.iter().find(opens)).copied()
+    exact.or_else(|| state.obligations.iter().find(opens)).or_else(|| first_blocker(state)).copied()
+}
+
+/// Where nothing is owed under the cursor, what is meant is what stands in the way.
+fn first_blocker(state: &State) -> Option<&Obligation> {
+    let blockers = &state.plan.as_ref()?.decision.blockers;
+    let at = blockers.iter().find(|blocker| blocker.is_owed()).map(|blocker| blocker.obligation.at)?;
+    state.obligations.iter().find(|owed| owed.at == at && owed.blocking)
 }
 
 /// What is done, and to what.
