@@ -212,8 +212,11 @@ impl Pi {
                 }
                 said(env, Some(whole), Voice::Injected, line, log)
             }
-            // Version 2 called it by the name of what wrote it.
-            Some("custom" | "hookMessage") => said(env, content, Voice::of(message), line, log),
+            Some("custom") => said(env, content, Voice::of(message), line, log),
+            // The name up to version 2; in a file of version 3 pi does not know it.
+            Some("hookMessage") if self.header.is_some_and(|header| header.version < 3) => {
+                said(env, content, Voice::of(message), line, log)
+            }
             Some("branchSummary" | "compactionSummary") => {
                 said(env, message.get("summary"), Voice::Injected, line, log)
             }

@@ -86,6 +86,8 @@ fn entries(order: &ForkOrder<'_>, source: &Source<'_>, out: &mut Forked) -> Vec<
             Role::Inert => entries.push(Entry::Kept(id, Vec::new())),
             // The runtime writes the prompt of the system anew where it is missing.
             Role::System if order.summary.is_none() => entries.push(Entry::Kept(id, Vec::new())),
+            // What an edit says is written into the entry that it edits.
+            Role::Edit { .. } => continue,
             _ => {}
         }
         let edit = source.live.edit_of(id).and_then(|edit| source.tree.node(edit));
