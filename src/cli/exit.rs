@@ -45,7 +45,7 @@ impl Failure {
             NOT_A_TRANSCRIPT,
             "not-a-transcript",
             format!("{path} is not a transcript that cutline knows."),
-            "If you know its format, force it with --format claude-code, codex or cutline.",
+            "If you know its format, force it with --format claude-code, codex, pi or cutline.",
         )
     }
 

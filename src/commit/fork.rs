@@ -198,7 +198,8 @@ impl Fork<'_> {
         let (bytes, sha256) = (draft.bytes.len() as u64, draft.sha256());
         let output = FileMark { path: place.target.clone(), bytes, sha256 };
         let mut receipt = Receipt::of(job, id, self.plan, from, source.behind, output);
-        if place.moved {
+        // A runtime may take nothing but a path.
+        if place.moved || receipt.resume.is_empty() {
             receipt.resume.clone_from(&draft.forked.resume_by_path);
             if !receipt.resume.is_empty() {
                 receipt.resume.push(place.target.display().to_string());

@@ -69,6 +69,7 @@ fn evidence(format: Format, value: Raw<'_>) -> Option<Evidence> {
     match format {
         Format::ClaudeCode => claude(value),
         Format::Codex => codex(value),
+        Format::Pi => pi(value),
         Format::Cutline => neutral(value),
     }
 }
@@ -132,6 +133,31 @@ fn codex(value: Raw<'_>) -> Option<Evidence> {
     let bare = value.get("call_id").is_some() || value.get("summary").is_some() || value.get("role").is_some();
     (item && bare && value.get("uuid").is_none() && value.get("sessionId").is_none())
         .then_some(Evidence { why: "a bare response item", strong: false })
+}
+
+fn pi(value: Raw<'_>) -> Option<Evidence> {
+    let kind = value.get_str("type")?;
+    let named = |name: &str| value.get(name).is_some_and(Raw::is_string);
+    if &*kind == "session" && named("timestamp") && (named("cwd") || value.get("version").is_some()) {
+        return Some(strong("a session header with time and folder"));
+    }
+    let role = value.path(&["message", "role"]).is_some_and(Raw::is_string);
+    let entry = match &*kind {
+        "message" => role,
+        "compaction" => named("summary"),
+        "model_change" => named("modelId"),
+        "thinking_level_change" => named("thinkingLevel"),
+        "custom" | "custom_message" => named("customType"),
+        "context_edit" => named("targetId"),
+        _ => false,
+    };
+    if !entry || !named("timestamp") || value.get("uuid").is_some() || named("sessionId") {
+        return None;
+    }
+    let linked = named("id") && value.get("parentId").is_some();
+    // Version 1 has no ids.
+    let why = if linked { "an entry with id and parentId" } else { "an entry without id" };
+    Some(Evidence { why, strong: linked })
 }
 
 fn neutral(value: Raw<'_>) -> Option<Evidence> {

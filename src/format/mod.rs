@@ -12,12 +12,14 @@ mod capability;
 pub mod claude;
 pub mod codex;
 mod detect;
+mod envelope;
 mod estimate;
 mod fork;
 mod frame;
 pub mod json;
 pub mod neutral;
 pub mod notation;
+pub mod pi;
 mod transcript;
 
 pub use capability::{Capability, Commit, Ids, LateResults};
@@ -35,19 +37,22 @@ pub enum Format {
     ClaudeCode,
     /// Rollout files of Codex, generations G0 to G4.
     Codex,
+    /// Session files of pi, versions 1 to 3, and of its relatives.
+    Pi,
     /// The neutral `cutline` JSONL.
     Cutline,
 }
 
 impl Format {
     /// Every format, in the order of detection.
-    pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::Cutline];
+    pub const ALL: [Self; 4] = [Self::ClaudeCode, Self::Codex, Self::Pi, Self::Cutline];
 
     /// Name for `--format` and `--json`.
     pub fn name(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
+            Self::Pi => "pi",
             Self::Cutline => "cutline",
         }
     }
@@ -62,6 +67,7 @@ impl Format {
         match self {
             Self::ClaudeCode => Box::new(claude::Claude::new(file_stem)),
             Self::Codex => Box::new(codex::Codex::new(file_stem)),
+            Self::Pi => Box::new(pi::Pi::new(file_stem)),
             Self::Cutline => Box::new(neutral::Neutral::new()),
         }
     }

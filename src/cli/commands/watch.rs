@@ -236,6 +236,7 @@ fn choice(n: usize, found: Found) -> Choice {
         runtime: match found.runtime {
             Runtime::ClaudeCode => "claude",
             Runtime::Codex => "codex",
+            Runtime::Pi => "pi",
         },
         modified: found.modified,
         bytes: found.bytes,
