@@ -132,7 +132,8 @@ impl Fork<'_> {
         if hash != job.source_sha256 {
             return Err(CommitError::Changed("what was previewed reads differently now".to_string()));
         }
-        Ok(Source { path, mode: meta.mode() & 0o777, behind: meta.len() - wanted })
+        // As private as the source; but its agent has to write into it, also where the source is a read-only copy.
+        Ok(Source { path, mode: (meta.mode() & 0o777) | 0o600, behind: meta.len() - wanted })
     }
 
     fn place(&self, source: &Source) -> Result<Place, CommitError> {
