@@ -65,7 +65,7 @@ fn headers_at_strange_places_are_told() {
     let mut s = Session::new();
     s.user("u1", "p1").raw(r#"{"type":"session","version":3,"id":"t","timestamp":"t","cwd":"/"}"#).user("u2", "p2");
     assert_eq!((s.read().context().len(), s.read().notes(NoteKind::Format)), (2, vec![3]));
-    let body: String = s.text().lines().skip(1).map(|line| format!("{line}\n")).collect();
+    let (_, body) = s.text().split_once('\n').unwrap();
     let read = Read::of(body.as_bytes());
     assert_eq!((read.context().len(), read.notes(NoteKind::Format)), (2, vec![2]));
     let newer = Session::with(&json!({"version": 9, "id": "s", "timestamp": "t", "cwd": "/"}));

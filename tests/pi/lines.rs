@@ -79,10 +79,13 @@ fn figures_are_those_of_responses_that_count() {
 #[test]
 fn results_are_told_apart() {
     let mut s = Session::new();
-    s.user("u", "p").calls("a", &["c1", "c2", "c3", "c4", "c5"]);
+    s.user("u", "p").calls("a", &["c1", "c2", "c3", "c4", "c5", "c6"]);
     s.result("r1", "c1").resolved("r2", "c2", "no such file", true).resolved("r3", "c3", "Command aborted", true);
     s.resolved("r4", "c4", "abandoned by operator jo: outcome UNKNOWN. Gone.", true);
     s.resolved("r5", "c5", "abandoned by operator: said a page", false);
+    let repaired =
+        "[openclaw] missing tool result in session history; inserted synthetic error result for transcript repair.";
+    s.resolved("r6", "c6", repaired, true);
     let kinds: Vec<_> =
         s.read().log().records.iter().filter(|r| r.kind.is_resolution()).map(|r| (r.kind, r.flags)).collect();
     let unknown = Flags::UNKNOWN_OUTCOME;
@@ -92,6 +95,7 @@ fn results_are_told_apart() {
         (Kind::Error, unknown),
         (Kind::Abandoned, unknown),
         (Kind::Result, Flags::NONE),
+        (Kind::Abandoned, unknown),
     ];
     assert_eq!(kinds, wanted);
 }
