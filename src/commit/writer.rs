@@ -104,7 +104,7 @@ impl Roots {
             Format::ClaudeCode => self.claude(id),
             Format::Codex => self.codex(id),
             // pi opens, appends and closes; it keeps no lock and names no process.
-            Format::Pi | Format::Cutline => None,
+            Format::Pi | Format::OpenCode | Format::Cutline => None,
         });
         named.unwrap_or_else(|| silent(meta.as_ref(), now))
     }

@@ -70,6 +70,7 @@ fn evidence(format: Format, value: Raw<'_>) -> Option<Evidence> {
         Format::ClaudeCode => claude(value),
         Format::Codex => codex(value),
         Format::Pi => pi(value),
+        Format::OpenCode => opencode(value),
         Format::Cutline => neutral(value),
     }
 }
@@ -97,6 +98,21 @@ fn claude(value: Raw<'_>) -> Option<Evidence> {
     let message = value.get("message").is_some_and(Raw::is_object);
     (message && matches!(&*kind, "user" | "assistant") && value.get("uuid").is_some())
         .then_some(strong("a message with a uuid"))
+}
+
+fn opencode(value: Raw<'_>) -> Option<Evidence> {
+    let session = |info: Raw<'_>| info.get_str("id").is_some_and(|id| id.starts_with("ses_"));
+    let message = |value: Raw<'_>| {
+        let info = value.get("info").filter(|info| info.get("role").is_some() && info.get("sessionID").is_some());
+        info.is_some() && value.get("parts").is_some_and(Raw::is_array)
+    };
+    if message(value) {
+        return Some(strong("a message with info and parts"));
+    }
+    let info = value.get("info").filter(|info| info.is_object())?;
+    let messages = value.get("messages");
+    (session(info) && messages.is_none_or(|messages| messages.items().next().is_none_or(message)))
+        .then_some(strong("the info of a session with its id"))
 }
 
 fn codex(value: Raw<'_>) -> Option<Evidence> {

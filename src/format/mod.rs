@@ -19,6 +19,7 @@ mod frame;
 pub mod json;
 pub mod neutral;
 pub mod notation;
+pub mod opencode;
 pub mod pi;
 mod transcript;
 
@@ -39,13 +40,15 @@ pub enum Format {
     Codex,
     /// Session files of pi, versions 1 to 3, and of its relatives.
     Pi,
+    /// Sessions of OpenCode: exports, and its database row by row.
+    OpenCode,
     /// The neutral `cutline` JSONL.
     Cutline,
 }
 
 impl Format {
     /// Every format, in the order of detection.
-    pub const ALL: [Self; 4] = [Self::ClaudeCode, Self::Codex, Self::Pi, Self::Cutline];
+    pub const ALL: [Self; 5] = [Self::ClaudeCode, Self::Codex, Self::Pi, Self::OpenCode, Self::Cutline];
 
     /// Name for `--format` and `--json`.
     pub fn name(self) -> &'static str {
@@ -53,6 +56,7 @@ impl Format {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
             Self::Pi => "pi",
+            Self::OpenCode => "opencode",
             Self::Cutline => "cutline",
         }
     }
@@ -68,6 +72,7 @@ impl Format {
             Self::ClaudeCode => Box::new(claude::Claude::new(file_stem)),
             Self::Codex => Box::new(codex::Codex::new(file_stem)),
             Self::Pi => Box::new(pi::Pi::new(file_stem)),
+            Self::OpenCode => Box::new(opencode::OpenCode::new(file_stem)),
             Self::Cutline => Box::new(neutral::Neutral::new()),
         }
     }

@@ -16,6 +16,11 @@ const INTERRUPTED: [&str; 2] = ["Command aborted", "Operation aborted"];
 /// How the answer to a call that an operator gave up begins.
 const ABANDONED: &str = "abandoned by operator";
 
+/// What pi answers for a call without a result; it should stand in no file.
+const PLACEHOLDER: &str = "No result provided";
+/// What `OpenClaw` and its relatives write for such a call, behind their name in brackets.
+const REPAIRED: &str = "] missing tool result in session history; inserted synthetic error result";
+
 /// In whose voice text in the user role stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Voice {
@@ -146,7 +151,9 @@ fn result_record(
 ) -> Record {
     let text = first_text(content);
     let alone = content.is_string() || content.items().nth(1).is_none();
-    let (kind, flags) = if failed && text.starts_with(ABANDONED) {
+    let repaired = text.starts_with('[') && text.contains(REPAIRED);
+    let given_up = text.starts_with(ABANDONED) || repaired || &*text == PLACEHOLDER;
+    let (kind, flags) = if failed && alone && given_up {
         (Kind::Abandoned, Flags::UNKNOWN_OUTCOME)
     } else if failed && alone && INTERRUPTED.contains(&text.trim()) {
         (Kind::Error, Flags::UNKNOWN_OUTCOME)
@@ -240,13 +247,12 @@ impl Pi {
         // A response that goes through, and one that a person stops, ends the attempts before it.
         let flags = Flags::NONE.with_if(Flags::VOID, discarded).with_if(Flags::SETTLES_RETRY, &*stop != "error");
         let base = Base { time: env.time(), flags, response: Some(response), message: shared.then_some(response) };
-        match content {
-            Some(content) => answer_blocks(content, base, line, log),
+        if let Some(content) = content {
+            answer_blocks(content, base, line, log);
+        } else {
             // An empty response reads nothing.
-            None => {
-                let whole = env.get("message").unwrap_or(line.value);
-                log.push(base.beside(quiet(line, Kind::Notice, whole)));
-            }
+            let whole = env.get("message").unwrap_or(line.value);
+            log.push(base.beside(quiet(line, Kind::Notice, whole)));
         }
         if &*stop == "error" && !line.salvaged {
             let attempt = log.syms.intern("attempt");

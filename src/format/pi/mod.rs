@@ -1,4 +1,4 @@
-//! Session files of pi, versions 1 to 3, and of its relatives (OpenClaw and others that keep its format).
+//! Session files of pi, versions 1 to 3, and of its relatives (`OpenClaw` and others that keep its format).
 //!
 //! Comes in: the lines of a file that grows by append: a header, then entries that form a tree by `id` and `parentId`.
 //! Goes out: a record for each content block and result, retries, usage, and the context that pi would send next (leaf,

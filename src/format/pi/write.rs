@@ -122,10 +122,10 @@ fn is_told(order: &ForkOrder<'_>, at: usize) -> bool {
     at < order.from || at >= order.to
 }
 
-/// The first value of a line: a byte order mark is no part of it.
-fn value_of(line: &[u8], record: &Record) -> Result<u32, ForkError> {
-    let at = line.iter().position(|byte| *byte == b'{').ok_or(ForkError::Gone(record.line))?;
-    u32::try_from(at).map_err(|_| ForkError::Gone(record.line))
+/// The entry on a line of the source: a byte order mark is no part of it.
+fn entry_of<'a>(line: &'a [u8], record: &Record) -> Result<Raw<'a>, ForkError> {
+    let at = line.iter().position(|byte| *byte == b'{');
+    at.and_then(|at| Raw::prefix(line, at).ok()).ok_or(ForkError::Gone(record.line))
 }
 
 /// The ids of the kept entries: a new one may not be among them.
@@ -135,7 +135,7 @@ fn used(order: &ForkOrder<'_>, source: &Source<'_>, entries: &[Entry]) -> Result
         let Entry::Kept(id, _) = entry else { continue };
         let Some(record) = first(order, source, *id) else { continue };
         let line = line_of(order, &record)?;
-        let value = Raw::prefix(&line, value_of(&line, &record)? as usize).map_err(|_| ForkError::Gone(record.line))?;
+        let value = entry_of(&line, &record)?;
         used.extend(value.get_str("id").map(std::borrow::Cow::into_owned));
     }
     Ok(used)
@@ -181,7 +181,7 @@ impl Writer<'_> {
     fn header(&self, out: &mut Forked) -> Result<(), ForkError> {
         let record = self.source.header.place;
         let line = line_of(self.order, &record)?;
-        let value = Raw::prefix(&line, record.at as usize).map_err(|_| ForkError::Gone(record.line))?;
+        let value = entry_of(&line, &record)?;
         let mut edits = Edits::default();
         edits.set(value, "type", "\"session\"");
         edits.set(value, "version", &super::NEWEST.to_string());
@@ -198,8 +198,7 @@ impl Writer<'_> {
     fn keep(&mut self, id: NodeId, places: &[(u32, usize)], out: &mut Forked) -> Result<(), ForkError> {
         let (Some(node), Some(record)) = (self.source.tree.node(id), self.first(id)) else { return Ok(()) };
         let line = line_of(self.order, &record)?;
-        let at = value_of(&line, &record)?;
-        let value = Raw::prefix(&line, at as usize).map_err(|_| ForkError::Gone(record.line))?;
+        let value = entry_of(&line, &record)?;
         let env = Envelope::of(value);
         let mut edits = Edits::default();
         // The newest of two entries with one id is the one that was read.
@@ -243,8 +242,7 @@ impl Writer<'_> {
     fn replacement(&self, edit: NodeId) -> Result<Vec<u8>, ForkError> {
         let record = self.first(edit).ok_or(ForkError::Gone(0))?;
         let line = line_of(self.order, &record)?;
-        let value = Raw::prefix(&line, value_of(&line, &record)? as usize).ok();
-        let content = value.and_then(|value| value.path(&["replacement", "content"]));
+        let content = entry_of(&line, &record)?.path(&["replacement", "content"]);
         content.map(|content| content.bytes().to_vec()).ok_or(ForkError::Gone(record.line))
     }
 
