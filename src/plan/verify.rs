@@ -10,7 +10,7 @@ use super::{
 use crate::{
     format::{Act, Forked, Origin, json::Raw},
     ledger::{Ledger, ObligationKind},
-    model::{Flags, Kind, Record},
+    model::{Body, Flags, Kind, Record},
 };
 
 /// The old side.
@@ -192,6 +192,13 @@ fn verbatim(old: &Old<'_>, forked: &Forked, after: &Session, placed: &Placed, by
         let (Origin::Kept(position) | Origin::Repeated(position)) = origin else { continue };
         let (Some(before), Some(now)) = (old.session.record(*position), after.record(*at)) else { continue };
         kept += 1;
+        if forked.converted {
+            let said = |body: Option<Body>| body.map(|body| (body.input.map(flat), body.text));
+            if said(old.session.body(*position, old.payload)) != said(after.body(*at, &bytes)) {
+                failed.get_or_insert_with(|| format!("The words of record {position} would not be kept."));
+            }
+            continue;
+        }
         // Nothing stands in the source for what the runtime invented.
         if before.flags.has(Flags::SYNTHETIC) {
             continue;
@@ -203,7 +210,17 @@ fn verbatim(old: &Old<'_>, forked: &Forked, after: &Session, placed: &Placed, by
             failed.get_or_insert_with(|| format!("Record {position} would not be kept byte for byte."));
         }
     }
-    Check::of("kept-verbatim", failed, format!("{kept} kept records are byte for byte those of the source."))
+    let how = if forked.converted {
+        "say word for word what the source says"
+    } else {
+        "are byte for byte those of the source"
+    };
+    Check::of("kept-verbatim", failed, format!("{kept} kept records {how}."))
+}
+
+/// White space between the values of an input is none of its words.
+fn flat(input: String) -> String {
+    input.replace(['\n', '\r'], " ")
 }
 
 /// The same fields with the same bytes, but for those of `envelope`: some records are a whole line.

@@ -3,7 +3,6 @@
 use crate::{
     cut::Verdict,
     export::tokens,
-    format::Forked,
     plan::{Check, Draft, Outcome, summary::Author},
     ui::{
         Effect, State,
@@ -81,11 +80,8 @@ fn facts(state: &State, preview: &Preview) -> Vec<Fact> {
     let name = if draft.forked.name.is_empty() { "beside the source" } else { &draft.forked.name };
     facts.push(Fact::plain("write to", format!("a new session file, {name}")));
     facts.push(Fact::new("keeps", "the source as it is: it is never opened for writing", Voice::Good));
-    let Forked { resume, resume_by_path, name: file, .. } = &draft.forked;
-    if !resume.is_empty() {
-        facts.push(Fact::plain("then", format!("resume with:  {}", resume.join(" "))));
-    } else if !resume_by_path.is_empty() {
-        facts.push(Fact::plain("then", format!("resume with:  {} …/{file}", resume_by_path.join(" "))));
+    if !draft.forked.resume.is_empty() || !draft.forked.resume_by_path.is_empty() {
+        facts.push(Fact::plain("then", "the command that resumes it is shown, and copied to the clipboard"));
     }
     facts.push(Fact::plain("receipt", "plan, checks, hashes, who and when; u undoes the commit"));
     facts.push(grown(state, preview));
