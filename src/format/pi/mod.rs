@@ -243,7 +243,7 @@ impl Adapter for Pi {
         ];
         let writes = !self.cousin && self.header.is_some_and(|header| header.version <= NEWEST);
         if self.cousin {
-            hides.push("A relative of pi wrote this file: its entries are read in file order, and cannot be written.");
+            hides.push("A relative of pi wrote this file; its entries are read in file order.");
         }
         Capability {
             shows_open: true,
@@ -255,7 +255,7 @@ impl Adapter for Pi {
             lock: false,
             reexecutes: false,
             late_results: LateResults::Kept,
-            commits: if writes { &[Commit::Fork] } else { &[] },
+            commits: if writes { &[Commit::Fork, Commit::Append] } else { &[] },
             hides,
         }
     }
