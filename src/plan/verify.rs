@@ -193,7 +193,7 @@ fn verbatim(old: &Old<'_>, forked: &Forked, after: &Session, placed: &Placed, by
         let (Some(before), Some(now)) = (old.session.record(*position), after.record(*at)) else { continue };
         kept += 1;
         if forked.converted {
-            let said = |body: Option<Body>| body.map(|body| (body.input.map(flat), body.text));
+            let said = |body: Option<Body>| body.map(|body| (body.input.as_deref().map(flat), body.text));
             if said(old.session.body(*position, old.payload)) != said(after.body(*at, &bytes)) {
                 failed.get_or_insert_with(|| format!("The words of record {position} would not be kept."));
             }
@@ -226,7 +226,7 @@ fn verbatim(old: &Old<'_>, forked: &Forked, after: &Session, placed: &Placed, by
 }
 
 /// White space between the values of an input is none of its words.
-fn flat(input: String) -> String {
+fn flat(input: &str) -> String {
     input.replace(['\n', '\r'], " ")
 }
 

@@ -174,19 +174,26 @@ fn version_1_becomes_version_3() {
 }
 
 #[test]
-fn what_pi_could_not_open_is_not_written() {
+fn what_pi_could_not_open_becomes_neutral() {
     let headed = session();
     let (_, body) = headed.text().split_once('\n').unwrap();
     let whole = Whole::of_bytes(body.as_bytes(), None, "s", Settings::default());
     let minted = Minted::new([7; 16], Millis(0), TimeZone::UTC);
-    let why = draft(&whole, &body.as_bytes().to_vec(), &Wish::default(), &minted).err().unwrap().to_string();
-    assert!(why.contains("without its header line"), "{why}");
+    let headless = draft(&whole, &body.as_bytes().to_vec(), &Wish::default(), &minted).unwrap();
     let mut newer = Session::with(&json!({"version": 4, "id": "s", "timestamp": "t", "cwd": "/"}));
     newer.user("u", "p");
-    assert!(forked(&newer, None, &[]).err().unwrap().contains("version that is not known"));
     let mut cousin = Session::new();
     cousin.on("s").user("u", "p");
-    assert!(forked(&cousin, None, &[]).err().unwrap().contains("a relative of pi"));
+    let forks = [headless, forked(&newer, None, &[]).unwrap(), forked(&cousin, None, &[]).unwrap()];
+    for fork in forks {
+        assert!(fork.forked.converted && fork.forked.resume_by_path.is_empty());
+        assert_eq!(fork.after.detection().map(|found| found.format), Some(cutline::format::Format::Cutline));
+    }
+    assert!(!forked(&session(), None, &["c2"]).unwrap().forked.converted);
+}
+
+#[test]
+fn a_retry_has_to_end_by_itself() {
     let mut retry = Session::new();
     retry.user("u", "p").answer("x", "error", &json!([]));
     assert!(forked(&retry, None, &["attempt"]).err().unwrap().contains("cannot say `reset`"));

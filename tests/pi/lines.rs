@@ -130,7 +130,10 @@ fn relatives_whose_parents_name_calls_are_read_in_order_and_not_written() {
     assert!(read.notes(NoteKind::MissingParent).is_empty());
     let capability = read.transcript.adapter().unwrap().capability();
     assert_eq!((capability.commits, capability.hides.len()), (&[][..], 4));
-    assert_eq!(Session::new().read().transcript.adapter().unwrap().capability().commits, [Commit::Fork]);
+    assert_eq!(
+        Session::new().read().transcript.adapter().unwrap().capability().commits,
+        [Commit::Fork, Commit::Append]
+    );
 }
 
 #[test]

@@ -243,7 +243,7 @@ impl Adapter for Pi {
         ];
         let writes = !self.cousin && self.header.is_some_and(|header| header.version <= NEWEST);
         if self.cousin {
-            hides.push("A relative of pi wrote this file: its entries are read in file order, and cannot be written.");
+            hides.push("A relative of pi wrote this file; its entries are read in file order.");
         }
         Capability {
             shows_open: true,
@@ -255,7 +255,7 @@ impl Adapter for Pi {
             lock: false,
             reexecutes: false,
             late_results: LateResults::Kept,
-            commits: if writes { &[Commit::Fork] } else { &[] },
+            commits: if writes { &[Commit::Fork, Commit::Append] } else { &[] },
             hides,
         }
     }
@@ -295,15 +295,10 @@ impl Adapter for Pi {
     }
 
     fn fork(&self, order: &ForkOrder<'_>) -> Result<Forked, ForkError> {
-        let Some(header) = self.header else {
-            return Err(write::unfit("No client resumes a pi session without its header line"));
-        };
-        if self.cousin {
-            return Err(write::unfit("No client resumes this file as a tree: a relative of pi wrote it"));
-        }
-        if header.version > NEWEST {
-            return Err(write::unfit("The header names a version that is not known, so it cannot be kept"));
-        }
+        // pi opens no file without its header, walks no tree whose parents name calls, and what a newer version means is
+        // not known: such a file has no writer of its own.
+        let header = self.header.filter(|header| header.version <= NEWEST && !self.cousin);
+        let header = header.ok_or(ForkError::ReadOnly)?;
         write::fork(order, &write::Source { tree: &self.tree, live: &self.live, header, stem: &self.stem })
     }
 }

@@ -303,8 +303,3 @@ impl Writer<'_> {
         Ok(())
     }
 }
-
-/// Nothing that pi could resume can be made of the source.
-pub(super) fn unfit(why: &str) -> ForkError {
-    ForkError::Unfit(format!("{why}; it can only be read."))
-}
