@@ -12,6 +12,7 @@ mod capability;
 pub mod claude;
 pub mod codex;
 mod detect;
+mod document;
 mod envelope;
 mod estimate;
 mod fork;
