@@ -58,7 +58,8 @@ impl Transcript {
         };
         if let Some(format) = forced {
             new.adapter = Some(format.adapter(stem));
-            new.detection = Some(Detection { format, reasons: vec!["forced with --format".to_string()] });
+            let reasons = vec!["forced by name".to_string()];
+            new.detection = Some(Detection { format, reasons, rivals: Vec::new() });
         }
         new
     }

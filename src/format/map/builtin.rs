@@ -1,0 +1,45 @@
+//! The program's own maps: data in `assets/formats`.
+
+use std::sync::LazyLock;
+
+use super::{Map, Mapping};
+
+/// Texts of the maps, in the order of detection.
+const TEXTS: [&str; 14] = [
+    include_str!("../../../assets/formats/copilot.toml"),
+    include_str!("../../../assets/formats/kimi.toml"),
+    include_str!("../../../assets/formats/kimi-cli.toml"),
+    include_str!("../../../assets/formats/qwen.toml"),
+    include_str!("../../../assets/formats/gemini.toml"),
+    include_str!("../../../assets/formats/droid.toml"),
+    include_str!("../../../assets/formats/droid-stream.toml"),
+    include_str!("../../../assets/formats/grok.toml"),
+    include_str!("../../../assets/formats/chat-lines.toml"),
+    include_str!("../../../assets/formats/langchain-lines.toml"),
+    include_str!("../../../assets/formats/autogen.toml"),
+    include_str!("../../../assets/formats/otel.toml"),
+    include_str!("../../../assets/formats/acp.toml"),
+    include_str!("../../../assets/formats/gptme.toml"),
+];
+
+static ALL: LazyLock<Vec<Mapping>> =
+    LazyLock::new(|| TEXTS.into_iter().filter_map(|text| Map::parse(text).ok()).map(Mapping::keep).collect());
+
+/// Every one of them.
+pub(super) fn all() -> &'static [Mapping] {
+    &ALL
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_map_of_the_program_is_right() {
+        for text in TEXTS {
+            let read = Map::parse(text);
+            assert!(read.is_ok(), "{}: {}", text.lines().next().unwrap(), read.unwrap_err());
+        }
+        assert_eq!(all().len(), TEXTS.len());
+    }
+}
