@@ -132,7 +132,8 @@ impl Fork<'_> {
         if hash != job.source_sha256 {
             return Err(CommitError::Changed("what was previewed reads differently now".to_string()));
         }
-        Ok(Source { path, mode: meta.mode() & 0o777, behind: meta.len() - wanted })
+        // As private as the source; but its agent has to write into it, also where the source is a read-only copy.
+        Ok(Source { path, mode: (meta.mode() & 0o777) | 0o600, behind: meta.len() - wanted })
     }
 
     fn place(&self, source: &Source) -> Result<Place, CommitError> {
@@ -142,7 +143,10 @@ impl Fork<'_> {
             Some(out) => self.given(out, &source.path)?,
             None => (usual.clone(), name(draft, &source.path)?),
         };
-        let moved = folder != usual || (!draft.forked.name.is_empty() && name != OsStr::new(&draft.forked.name));
+        let shelf = draft.forked.shelf;
+        let shelved = shelf.is_empty() || folder.ancestors().any(|above| above.file_name() == Some(OsStr::new(shelf)));
+        let moved =
+            !shelved || folder != usual || (!draft.forked.name.is_empty() && name != OsStr::new(&draft.forked.name));
         let target = folder.join(name);
         match again(|| fs.status(&target)) {
             Ok(meta) if meta.is_symlink() => Err(CommitError::Link(target)),
@@ -195,7 +199,8 @@ impl Fork<'_> {
         let (bytes, sha256) = (draft.bytes.len() as u64, draft.sha256());
         let output = FileMark { path: place.target.clone(), bytes, sha256 };
         let mut receipt = Receipt::of(job, id, self.plan, from, source.behind, output);
-        if place.moved {
+        // A runtime may take nothing but a path.
+        if place.moved || receipt.resume.is_empty() {
             receipt.resume.clone_from(&draft.forked.resume_by_path);
             if !receipt.resume.is_empty() {
                 receipt.resume.push(place.target.display().to_string());

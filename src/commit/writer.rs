@@ -103,7 +103,8 @@ impl Roots {
         let named = session.filter(|id| is_name(id)).and_then(|id| match format {
             Format::ClaudeCode => self.claude(id),
             Format::Codex => self.codex(id),
-            Format::Cutline | Format::Mapped(_) => None,
+            // These open, append and close; they keep no lock and name no process.
+            Format::Pi | Format::OpenCode | Format::Cutline | Format::Mapped(_) => None,
         });
         named.unwrap_or_else(|| silent(meta.as_ref(), now))
     }

@@ -14,8 +14,8 @@ mod show;
 pub use check::MapCheck;
 pub use rails::{Rail, Rails};
 pub use report::{
-    CommitReport, ContextReport, CutsReport, ErrorReport, FormatsReport, InspectReport, ObligationItem, ObligationsReport, PlanReport,
-    ReceiptsReport, UndoReport, hex,
+    CommitReport, ContextReport, CutsReport, ErrorReport, FormatsReport, InspectReport, ObligationItem,
+    ObligationsReport, PlanReport, ReceiptsReport, UndoReport, hex,
 };
 pub use row::{Row, Sign, Symbols, head_of, row};
 pub use show::{ShowOptions, show, tokens, worth_a_ruler};

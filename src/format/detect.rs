@@ -41,9 +41,9 @@ pub fn detect(lines: &[&[u8]]) -> Option<Detection> {
         })
         .collect();
     // Formats with code of their own go first; maps are for what none of them knows.
-    let own = Format::ALL.into_iter().filter(|format| {
-        *format != Format::ClaudeCode || !values.iter().any(|(_, value)| is_qwen(*value))
-    });
+    let own = Format::ALL
+        .into_iter()
+        .filter(|format| *format != Format::ClaudeCode || !values.iter().any(|(_, value)| is_qwen(*value)));
     best(own, &values).or_else(|| best(Mapping::all().into_iter().map(Format::Mapped), &values))
 }
 
@@ -84,10 +84,10 @@ fn evidence(format: Format, value: Raw<'_>) -> Option<Evidence> {
     match format {
         Format::ClaudeCode => claude(value),
         Format::Codex => codex(value),
+        Format::Pi => pi(value),
+        Format::OpenCode => opencode(value),
         Format::Cutline => neutral(value),
-        Format::Mapped(mapping) => {
-            mapping.map().evidence(value).map(|(why, weak)| Evidence { why, strong: !weak })
-        }
+        Format::Mapped(mapping) => mapping.map().evidence(value).map(|(why, weak)| Evidence { why, strong: !weak }),
     }
 }
 
@@ -114,6 +114,21 @@ fn claude(value: Raw<'_>) -> Option<Evidence> {
     let message = value.get("message").is_some_and(Raw::is_object);
     (message && matches!(&*kind, "user" | "assistant") && value.get("uuid").is_some())
         .then_some(strong("a message with a uuid"))
+}
+
+fn opencode(value: Raw<'_>) -> Option<Evidence> {
+    let session = |info: Raw<'_>| info.get_str("id").is_some_and(|id| id.starts_with("ses_"));
+    let message = |value: Raw<'_>| {
+        let info = value.get("info").filter(|info| info.get("role").is_some() && info.get("sessionID").is_some());
+        info.is_some() && value.get("parts").is_some_and(Raw::is_array)
+    };
+    if message(value) {
+        return Some(strong("a message with info and parts"));
+    }
+    let info = value.get("info").filter(|info| info.is_object())?;
+    let messages = value.get("messages");
+    (session(info) && messages.is_none_or(|messages| messages.items().next().is_none_or(message)))
+        .then_some(strong("the info of a session with its id"))
 }
 
 fn codex(value: Raw<'_>) -> Option<Evidence> {
@@ -150,6 +165,31 @@ fn codex(value: Raw<'_>) -> Option<Evidence> {
     let bare = value.get("call_id").is_some() || value.get("summary").is_some() || value.get("role").is_some();
     (item && bare && value.get("uuid").is_none() && value.get("sessionId").is_none())
         .then_some(Evidence { why: "a bare response item", strong: false })
+}
+
+fn pi(value: Raw<'_>) -> Option<Evidence> {
+    let kind = value.get_str("type")?;
+    let named = |name: &str| value.get(name).is_some_and(Raw::is_string);
+    if &*kind == "session" && named("timestamp") && (named("cwd") || value.get("version").is_some()) {
+        return Some(strong("a session header with time and folder"));
+    }
+    let role = value.path(&["message", "role"]).is_some_and(Raw::is_string);
+    let entry = match &*kind {
+        "message" => role,
+        "compaction" => named("summary"),
+        "model_change" => named("modelId"),
+        "thinking_level_change" => named("thinkingLevel"),
+        "custom" | "custom_message" => named("customType"),
+        "context_edit" => named("targetId"),
+        _ => false,
+    };
+    if !entry || !named("timestamp") || value.get("uuid").is_some() || named("sessionId") {
+        return None;
+    }
+    let linked = named("id") && value.get("parentId").is_some();
+    // Version 1 has no ids.
+    let why = if linked { "an entry with id and parentId" } else { "an entry without id" };
+    Some(Evidence { why, strong: linked })
 }
 
 fn neutral(value: Raw<'_>) -> Option<Evidence> {

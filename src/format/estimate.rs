@@ -96,6 +96,9 @@ fn is_read(key: &str) -> bool {
     !matches!(
         key,
         "signature"
+            | "thinkingSignature"
+            | "thoughtSignature"
+            | "textSignature"
             | "encrypted_content"
             | "type"
             | "id"

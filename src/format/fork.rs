@@ -241,6 +241,8 @@ pub struct Forked {
     pub day: Option<String>,
     /// The command that resumes it, word by word; none where the format belongs to no runtime.
     pub resume: Vec<String>,
+    /// Name of the folder, somewhere above, in which the runtime finds sessions by their id; none where it does not look.
+    pub shelf: &'static str,
     /// The same for a file that does not lie where its runtime looks for it, without the path, which comes last; none
     /// where the runtime takes no path.
     pub resume_by_path: Vec<String>,
@@ -250,6 +252,10 @@ pub struct Forked {
     /// Positions outside the span that are not written: the runtime puts them in by itself when it resumes, or would
     /// act on them although they are settled.
     pub renewed: Vec<usize>,
+    /// The new file is one document: `lines` has one entry, whose records are found in the order of the whole file.
+    pub document: bool,
+    /// The new file is in another format than the source: its words are kept, its bytes are not.
+    pub converted: bool,
     /// Fields of a kept line that belong to the file and not to what was said: the writer sets them anew.
     pub envelope: &'static [&'static str],
     /// Lines of the source, beside those of the span, that no resume needs and that are left out.

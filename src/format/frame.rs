@@ -31,7 +31,8 @@ pub fn pieces(line: &[u8]) -> Vec<Piece<'_>> {
     let mut at = skip_gap(line, start, &mut out);
     let end = line.len() - line.iter().rev().take_while(|b| **b == 0 || b.is_ascii_whitespace()).count();
     let body = line.get(..end).unwrap_or_default();
-    let mut first = at == start;
+    // White space before a value is no damage.
+    let mut first = out.is_empty();
     while at < end {
         match Raw::prefix(body, at) {
             Ok(value) => {
@@ -129,6 +130,7 @@ mod tests {
         assert_eq!(summary(br#"{"type":"a"}"#), "v12");
         assert_eq!(summary(b""), "");
         assert_eq!(summary(b"  \r"), "");
+        assert_eq!(summary(b" \t{} "), "v2");
         assert_eq!(summary(b"\xef\xbb\xbf{}\r"), "v2");
     }
 

@@ -12,6 +12,8 @@ mod capability;
 pub mod claude;
 pub mod codex;
 mod detect;
+mod document;
+mod envelope;
 mod estimate;
 mod fork;
 mod frame;
@@ -19,6 +21,8 @@ pub mod json;
 pub mod map;
 pub mod neutral;
 pub mod notation;
+pub mod opencode;
+pub mod pi;
 mod transcript;
 
 pub use capability::{Capability, Commit, Ids, LateResults};
@@ -36,6 +40,10 @@ pub enum Format {
     ClaudeCode,
     /// Rollout files of Codex, generations G0 to G4.
     Codex,
+    /// Session files of pi, versions 1 to 3, and of its relatives.
+    Pi,
+    /// Sessions of OpenCode: exports, and its database row by row.
+    OpenCode,
     /// The neutral `cutline` JSONL.
     Cutline,
     /// A format that a map describes.
@@ -44,7 +52,7 @@ pub enum Format {
 
 impl Format {
     /// Every format that code reads, in the order of detection.
-    pub const ALL: [Self; 3] = [Self::ClaudeCode, Self::Codex, Self::Cutline];
+    pub const ALL: [Self; 5] = [Self::ClaudeCode, Self::Codex, Self::Pi, Self::OpenCode, Self::Cutline];
 
     /// Every format that is known: those that code reads, then the mapped ones.
     pub fn known() -> impl Iterator<Item = Self> {
@@ -56,6 +64,8 @@ impl Format {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
+            Self::Pi => "pi",
+            Self::OpenCode => "opencode",
             Self::Cutline => "cutline",
             Self::Mapped(mapping) => mapping.map().name(),
         }
@@ -66,6 +76,8 @@ impl Format {
         match self {
             Self::ClaudeCode => "Claude Code",
             Self::Codex => "Codex",
+            Self::Pi => "pi",
+            Self::OpenCode => "OpenCode",
             Self::Cutline => "cutline, the neutral format",
             Self::Mapped(mapping) => mapping.map().title(),
         }
@@ -76,6 +88,8 @@ impl Format {
         match self {
             Self::ClaudeCode => "~/.claude/projects/<folder>/<session>.jsonl",
             Self::Codex => "~/.codex/sessions/<day>/rollout-*.jsonl",
+            Self::Pi => "~/.pi/agent/sessions/--<folder>--/<time>_<id>.jsonl",
+            Self::OpenCode => "what `opencode export` prints",
             Self::Cutline => "any *.jsonl of a runtime of one's own, and exports",
             Self::Mapped(mapping) => mapping.map().reads(),
         }
@@ -91,6 +105,8 @@ impl Format {
         match self {
             Self::ClaudeCode => Box::new(claude::Claude::new(file_stem)),
             Self::Codex => Box::new(codex::Codex::new(file_stem)),
+            Self::Pi => Box::new(pi::Pi::new(file_stem)),
+            Self::OpenCode => Box::new(opencode::OpenCode::new(file_stem)),
             Self::Cutline => Box::new(neutral::Neutral::new()),
             Self::Mapped(mapping) => Box::new(map::Mapped::new(mapping)),
         }

@@ -128,8 +128,8 @@ impl Ledger {
         self.entries.push(Entry { kind: record.kind, flags: record.flags, link: NO_LINK, run: at, late: false });
         let key = |approval: bool| (approval, if approval { 0 } else { record.class }, record.id);
         match record.kind {
-            // What the client wrote itself (an API error text) is no response: it reads no result and ends no turn.
-            Kind::Assistant if record.flags.has(Flags::LOCAL) => {}
+            // What the client wrote itself (an API error text) or discarded is no response: it reads no result and ends no turn.
+            Kind::Assistant | Kind::Thinking if record.flags.has(Flags::LOCAL) => {}
             Kind::Assistant | Kind::Thinking => self.part(at, record),
             Kind::Call => {
                 self.part(at, record);

@@ -11,6 +11,12 @@ impl Payload for [u8] {
     }
 }
 
+impl Payload for &[u8] {
+    fn read(&self, segment: u16, offset: u64, len: u32) -> Option<Vec<u8>> {
+        (**self).read(segment, offset, len)
+    }
+}
+
 impl Payload for Vec<u8> {
     fn read(&self, segment: u16, offset: u64, len: u32) -> Option<Vec<u8>> {
         self.as_slice().read(segment, offset, len)

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     budget::Basis,
     cut::{Rules, why_illegal},
-    format::{ForkError, ForkOrder, Forked, Minted, Origin},
+    format::{ForkError, ForkOrder, Forked, Format, Minted, Origin, neutral},
     model::{Kind, Log},
 };
 
@@ -121,9 +121,16 @@ pub fn draft(session: &Session, payload: &dyn Payload, wish: &Wish, minted: &Min
         minted,
         payload,
     };
-    let forked = adapter.fork(&order)?;
+    let forked = match adapter.fork(&order) {
+        Err(ForkError::ReadOnly) => {
+            let body = |at: usize| session.body(at, payload);
+            neutral::convert(&order, adapter.format().name(), &body)
+        }
+        forked => forked?,
+    };
     let bytes = forked.rope.render(payload).ok_or(ForkError::Gone(0))?;
-    let after = Session::of_bytes(&bytes, Some(adapter.format()), stem(&forked.name), *session.settings());
+    let format = if forked.converted { Format::Cutline } else { adapter.format() };
+    let after = Session::of_bytes(&bytes, Some(format), stem(&forked.name), *session.settings());
     let placed = Placed::of(&forked, &after);
     let mut checks: Vec<Check> = legality(session, &plan, wish, span).into_iter().collect();
     checks.extend(verify::checks(&Old { session, payload, plan: &plan, from, to }, &forked, &bytes, &after, &placed));

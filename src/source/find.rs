@@ -17,6 +17,8 @@ pub enum Runtime {
     ClaudeCode,
     /// Codex: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`.
     Codex,
+    /// pi: `sessions/--<folder>--/<time>_<id>.jsonl`.
+    Pi,
 }
 
 /// One session file.
@@ -43,6 +45,9 @@ pub struct Roots {
     pub claude: Option<PathBuf>,
     /// Codex's: `$CODEX_HOME`, else `~/.codex`.
     pub codex: Option<PathBuf>,
+    /// pi's folder of sessions: `$PI_CODING_AGENT_SESSION_DIR`, else `sessions` in `$PI_CODING_AGENT_DIR` or
+    /// `~/.pi/agent`.
+    pub pi: Option<PathBuf>,
 }
 
 impl Roots {
@@ -54,13 +59,18 @@ impl Roots {
         Self {
             claude: set("CLAUDE_CONFIG_DIR").or_else(|| below(".claude")),
             codex: set("CODEX_HOME").or_else(|| below(".codex")),
+            pi: set("PI_CODING_AGENT_SESSION_DIR").or_else(|| {
+                let agent = set("PI_CODING_AGENT_DIR").or_else(|| below(".pi/agent"));
+                agent.map(|agent| agent.join("sessions"))
+            }),
         }
     }
 
     /// The folders that are searched.
     pub fn folders(&self) -> Vec<PathBuf> {
         let claude = self.claude.iter().map(|root| root.join("projects"));
-        claude.chain(self.codex.iter().map(|root| root.join("sessions"))).collect()
+        let codex = self.codex.iter().map(|root| root.join("sessions"));
+        claude.chain(codex).chain(self.pi.clone()).collect()
     }
 
     /// All sessions, the last changed first. What is not there or cannot be read is left out.
@@ -72,6 +82,12 @@ impl Roots {
         if let Some(root) = &self.codex {
             for day in days(&root.join("sessions")) {
                 found.extend(files(&day, "rollout-").into_iter().filter_map(|path| stat(path, Runtime::Codex, false)));
+            }
+        }
+        if let Some(sessions) = &self.pi {
+            // In a folder of the user's own they lie side by side.
+            for folder in folders(sessions).into_iter().chain([sessions.clone()]) {
+                found.extend(files(&folder, "").into_iter().filter_map(|path| stat(path, Runtime::Pi, false)));
             }
         }
         found.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));

@@ -75,7 +75,7 @@ actions! {
     PrevCut "previous-legal-cut" ["[l"] Owed "previous legal cut";
     NextCompaction "next-compaction" ["]c"] Owed "next compaction";
     PrevCompaction "previous-compaction" ["[c"] Owed "previous compaction";
-    Why "why" ["i"] Owed "may one cut here, and why not";
+    Why "why" ["i"] Owed "may one cut here, and why not; in the notes: what the format can tell";
 
     CutPreview "cut-preview" ["c"] Hand "preview the planner's cut, else one before the cursor; writes nothing";
     Abandon "abandon" ["a"] Hand "give up what is open here (asks, stages only)";

@@ -105,31 +105,31 @@ pub struct Writer {
 }
 
 /// The hands of a person at this machine.
-pub struct Desk<M> {
-    /// Receipts and stages; none where neither a state folder nor a home is known.
-    pub store: Option<Store>,
+pub struct Desk<S, M> {
+    /// Receipts and stages; none where neither a state folder nor a home is known. Asked anew each time.
+    pub store: S,
     /// Seed, clock and zone.
     pub mint: M,
     /// The command that writes the words of a summary.
     pub summariser: Option<Summariser>,
 }
 
-impl<M> Desk<M> {
-    fn store(&self) -> Result<&Store, Told> {
-        self.store.as_ref().ok_or_else(|| Told {
+impl<S: Fn() -> Option<Store>, M> Desk<S, M> {
+    fn store(&self) -> Result<Store, Told> {
+        (self.store)().ok_or_else(|| Told {
             sentence: "There is no place for receipts, so nothing is written.".to_string(),
             hint: "Set XDG_STATE_HOME or HOME to a folder in which receipts can be kept.".to_string(),
         })
     }
 }
 
-impl<M: Fn() -> Result<Minted, String>> Hands for Desk<M> {
+impl<S: Fn() -> Option<Store>, M: Fn() -> Result<Minted, String>> Hands for Desk<S, M> {
     fn minted(&self) -> Result<Minted, String> {
         (self.mint)()
     }
 
     fn staged(&self, source: &Path) -> Vec<Abandonment> {
-        self.store.as_ref().map(|store| store.staged(source)).unwrap_or_default()
+        (self.store)().map(|store| store.staged(source)).unwrap_or_default()
     }
 
     fn stage(&self, source: &Path, staged: &[Abandonment]) -> Result<(), String> {
@@ -165,7 +165,7 @@ impl<M: Fn() -> Result<Minted, String>> Hands for Desk<M> {
             operator,
             now,
         };
-        match commit::commit(&Disk, self.store()?, &job) {
+        match commit::commit(&Disk, &self.store()?, &job) {
             Ok(receipt) => Ok(Written {
                 resume: receipt.resume_line(),
                 output: receipt.output.path.display().to_string(),
@@ -182,7 +182,7 @@ impl<M: Fn() -> Result<Minted, String>> Hands for Desk<M> {
             sentence: format!("There is no receipt `{receipt}` any more."),
             hint: "`cutline receipts` lists what was committed.".to_string(),
         })?;
-        match commit::undo(&Disk, store, &receipt, now) {
+        match commit::undo(&Disk, &store, &receipt, now) {
             Ok(undone) => Ok(format!("{} was removed.", undone.removed.display())),
             Err(error) => Err(Told { sentence: error.to_string(), hint: error.hint() }),
         }

@@ -110,6 +110,9 @@ pub(in crate::cli) struct Screen {
     /// Draw with ASCII only.
     #[arg(long)]
     pub(in crate::cli) ascii: bool,
+    /// A command that writes the words of a summary in the preview. Run without a shell.
+    #[arg(long, value_name = "CMD ARG...", env = "CUTLINE_SUMMARISER")]
+    pub(in crate::cli) summariser: Option<String>,
     /// Never ask the system for file events; look twice a second instead.
     #[arg(long)]
     pub(in crate::cli) poll: bool,

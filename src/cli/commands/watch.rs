@@ -1,14 +1,16 @@
 //! The screen: a transcript, or the list of sessions found on this machine.
 
-use std::{env, io, io::IsTerminal as _, path::Path, process::ExitCode};
+use std::{cell::RefCell, env, io, io::IsTerminal as _, path::Path, process::ExitCode};
 
 use jiff::tz::TimeZone;
 
+use super::hand;
 use crate::{
     budget::Settings,
     cli::{
         args::{self, Args, ColorChoice, Screen},
         clock,
+        config::Config,
         exit::{Failure, INTERRUPTED},
         load::stem,
         mint,
@@ -27,12 +29,25 @@ struct Manner {
     format: Option<Format>,
     settings: Settings,
     screen: Screen,
+    operator: String,
+    summariser: Option<Summariser>,
+}
+
+impl Manner {
+    fn of(format: Option<Format>, settings: Settings, screen: &Screen) -> Result<Self, Failure> {
+        let config = Config::load()?;
+        let command =
+            screen.summariser.as_ref().or(config.summariser.as_ref()).filter(|command| !command.trim().is_empty());
+        let summariser = command.map(|command| hand::summariser(command, config.summariser_timeout)).transpose()?;
+        let operator = config.operator.unwrap_or_else(hand::user);
+        Ok(Self { format, settings, screen: screen.clone(), operator, summariser })
+    }
 }
 
 /// `cutline` with or without a file.
 pub(super) fn watch(args: &Args) -> Result<ExitCode, Failure> {
     let settings = args.reading.settings(args.mark.critical);
-    let manner = Manner { format: super::chosen(&args.reading)?, settings, screen: args.screen.clone() };
+    let manner = Manner::of(super::chosen(&args.reading)?, settings, &args.screen)?;
     match &args.file {
         Some(file) if !usable() => super::show::plain(file, &args.reading, args.mark.critical),
         Some(file) => {
@@ -47,7 +62,7 @@ pub(super) fn watch(args: &Args) -> Result<ExitCode, Failure> {
                 ));
             }
             let first = opened(file, &manner, false);
-            drive(first, &manner)
+            drive(first, &manner, None)
         }
         None if !usable() => Err(Failure::new(
             crate::cli::exit::USAGE,
@@ -55,7 +70,7 @@ pub(super) fn watch(args: &Args) -> Result<ExitCode, Failure> {
             "There is no terminal to choose a session in.",
             "Name a transcript: cutline inspect FILE.",
         )),
-        None => drive((choosing(&manner), Feeder::Nothing), &manner),
+        None => drive((choosing(&manner), Feeder::Nothing), &manner, None),
     }
 }
 
@@ -87,7 +102,7 @@ const INCIDENT: &str = include_str!("../../../assets/demo.jsonl");
 
 /// `cutline demo`.
 pub(super) fn demo(args: &args::Demo) -> Result<ExitCode, Failure> {
-    let manner = Manner { format: None, settings: Settings::default(), screen: args.screen.clone() };
+    let manner = Manner::of(None, Settings::default(), &args.screen)?;
     if !usable() {
         return Err(Failure::new(
             crate::cli::exit::USAGE,
@@ -97,7 +112,8 @@ pub(super) fn demo(args: &args::Demo) -> Result<ExitCode, Failure> {
         ));
     }
     let replay = Replay::start(INCIDENT, args.speed, clock::now)?;
-    drive(opened(replay.path(), &manner, true), &manner)
+    let first = opened(replay.path(), &manner, true);
+    drive(first, &manner, Some(replay))
 }
 
 /// A terminal that a screen can be drawn on.
@@ -105,23 +121,30 @@ fn usable() -> bool {
     io::stdout().is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-fn drive(first: (State, Feeder), manner: &Manner) -> Result<ExitCode, Failure> {
-    // Kept until the screen has ended: dropping it ends the writer and removes its file.
-    let mut replay: Option<Replay> = None;
+fn drive(first: (State, Feeder), manner: &Manner, replay: Option<Replay>) -> Result<ExitCode, Failure> {
+    // Kept until the screen has ended: dropping it ends the writer and removes its folder, with what was committed
+    // beside its file.
+    let replay = RefCell::new(replay);
     let next = |end: &End| {
         Ok(match end {
             End::Open(path) => Some(opened(path, manner, false)),
             End::Demo => {
-                let started = replay.insert(Replay::start(INCIDENT, 1.0, clock::now)?);
-                Some(opened(started.path(), manner, true))
+                let started = Replay::start(INCIDENT, 1.0, clock::now)?;
+                let next = opened(started.path(), manner, true);
+                replay.replace(Some(started));
+                Some(next)
             }
             End::Quit | End::Interrupted => None,
         })
     };
     let desk = Desk {
-        store: Store::from_env(|name| env::var_os(name)),
+        // Receipts of the demo go with it.
+        store: || match &*replay.borrow() {
+            Some(replay) => replay.path().parent().map(|folder| Store::at(folder.join("state"))),
+            None => Store::from_env(|name| env::var_os(name)),
+        },
         mint: || mint::mint().map_err(|failure| failure.message),
-        summariser: summariser(),
+        summariser: manner.summariser.clone(),
     };
     let ended = ui::run(first, next, &clock::now, &desk)?;
     Ok(match ended {
@@ -137,11 +160,7 @@ fn opened(file: &Path, manner: &Manner, demo: bool) -> (State, Feeder) {
         (_, true) => "demo".to_string(),
         _ => name_of(file),
     };
-    let no_writes = match (stdin, demo) {
-        (true, _) => Some("a new session is written beside a file, and standard input is none".to_string()),
-        (_, true) => Some("the demo is a temporary file: a commit needs a transcript of yours".to_string()),
-        _ => None,
-    };
+    let no_writes = stdin.then(|| "a new session is written beside a file, and standard input is none".to_string());
     let options = Options { no_writes, ..options(manner, name, stem(file)) };
     let state = State::new(options, (80, 24), clock::now());
     let feeder =
@@ -162,22 +181,10 @@ fn options(manner: &Manner, name: String, stem: String) -> Options {
         symbols: if manner.screen.ascii || !unicode_locale() { Symbols::Ascii } else { Symbols::Unicode },
         theme: theme(&manner.screen),
         zone: TimeZone::system(),
-        operator: operator(),
+        operator: manner.operator.clone(),
         no_writes: None,
-        summariser: summariser().map(|summariser| summariser.program().to_string()),
+        summariser: manner.summariser.as_ref().map(|summariser| summariser.program().to_string()),
     }
-}
-
-/// The command of `$CUTLINE_SUMMARISER`. One that cannot be read is none: the screen says how to set it.
-fn summariser() -> Option<Summariser> {
-    let command = env::var("CUTLINE_SUMMARISER").ok().filter(|command| !command.trim().is_empty())?;
-    Summariser::parse(&command).ok()
-}
-
-/// Who sits here, as far as the environment says; the dialogs let them say more.
-fn operator() -> String {
-    let name = ["USER", "LOGNAME"].iter().find_map(|name| env::var(name).ok().filter(|name| !name.is_empty()));
-    name.unwrap_or_else(|| "operator".to_string())
 }
 
 /// Colour by choice, else by `NO_COLOR` and the terminal.
@@ -229,6 +236,7 @@ fn choice(n: usize, found: Found) -> Choice {
         runtime: match found.runtime {
             Runtime::ClaudeCode => "claude",
             Runtime::Codex => "codex",
+            Runtime::Pi => "pi",
         },
         modified: found.modified,
         bytes: found.bytes,

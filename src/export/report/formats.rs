@@ -53,7 +53,8 @@ impl FormatsReport {
 
     /// The table of the README.
     pub fn table(&self) -> String {
-        let mut out = "| format | name | open calls | results | ids | usage | window | writes | read by |\n".to_string();
+        let mut out =
+            "| format | name | open calls | results | ids | usage | window | writes | read by |\n".to_string();
         out.push_str("|---|---|---|---|---|---|---|---|---|\n");
         for item in &self.formats {
             let cells = item.capabilities.cells();

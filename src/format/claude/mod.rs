@@ -9,12 +9,11 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{Adapter, Capability, Counting, ForkError, ForkOrder, Forked, Format, Line, SessionFacts};
+use super::{Adapter, Capability, Counting, ForkError, ForkOrder, Forked, Format, Line, SessionFacts, envelope};
 use crate::model::{Body, Context, Flags, Kind, LaneId, Log, NoteKind, Record, RecordId, Sym};
 
 mod blocks;
 mod body;
-mod envelope;
 mod facts;
 mod line;
 mod live;

@@ -34,6 +34,7 @@ pub(super) fn fork(order: &ForkOrder<'_>) -> Result<Forked, ForkError> {
         name: format!("{session}.jsonl"),
         envelope: &["parentUuid", "sessionId", "timestamp", "uuid"],
         resume: vec!["claude".to_string(), "--resume".to_string(), session.clone()],
+        shelf: "projects",
         resume_by_path: vec!["claude".to_string(), "--resume".to_string()],
         session,
         ..Forked::default()

@@ -29,10 +29,9 @@ const OUTPUTS: [(u8, &str); 2] =
     [(super::step::CUSTOM, "custom_tool_call_output"), (super::step::SEARCH, "tool_search_output")];
 
 pub(super) fn fork(order: &ForkOrder<'_>, generation: Generation) -> Result<Forked, ForkError> {
+    // No client resumes what was written before 0.32.
     if generation == Generation::G0 {
-        return Err(ForkError::Unfit(
-            "No client resumes rollouts of Codex before 0.32; this one can only be read.".to_string(),
-        ));
+        return Err(ForkError::ReadOnly);
     }
     let session = order.minted.uuid7("thread");
     let stamp = local_stamp(order.minted.now, &order.minted.zone);
@@ -42,6 +41,7 @@ pub(super) fn fork(order: &ForkOrder<'_>, generation: Generation) -> Result<Fork
         day: Some(day),
         resume: ["codex", "resume"].map(str::to_string).into_iter().chain([session.clone()]).collect(),
         session,
+        shelf: "sessions",
         envelope: &["ordinal"],
         ..Forked::default()
     };

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::{Map, Mapping};
 
 /// Texts of the maps, in the order of detection.
-const TEXTS: [&str; 36] = [
+const TEXTS: [&str; 35] = [
     include_str!("../../../assets/formats/copilot.toml"),
     include_str!("../../../assets/formats/kimi.toml"),
     include_str!("../../../assets/formats/kimi-cli.toml"),
@@ -31,7 +31,6 @@ const TEXTS: [&str; 36] = [
     include_str!("../../../assets/formats/mini-swe.toml"),
     include_str!("../../../assets/formats/swe-agent.toml"),
     include_str!("../../../assets/formats/atif.toml"),
-    include_str!("../../../assets/formats/opencode.toml"),
     include_str!("../../../assets/formats/continue.toml"),
     include_str!("../../../assets/formats/hermes.toml"),
     include_str!("../../../assets/formats/gemini-document.toml"),

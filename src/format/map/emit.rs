@@ -51,7 +51,11 @@ impl Mapped {
             let figures = found.iter().any(|emission| emission.rule.emit == Verb::Usage);
             if found.is_empty() {
                 log.not_understood += 1;
-                log.note(NoteKind::NotUnderstood, line.number, "No rule of the map reads this line; it is kept as it is.");
+                log.note(
+                    NoteKind::NotUnderstood,
+                    line.number,
+                    "No rule of the map reads this line; it is kept as it is.",
+                );
                 self.push(&at, Self::plain_record(&at, Kind::Opaque, record), log);
             } else if !figures {
                 self.push(&at, Self::plain_record(&at, Kind::Notice, record), log);
@@ -62,7 +66,8 @@ impl Mapped {
             self.measure(&at, emission, log);
         }
         let salvaged = line.salvaged && map.tree.is_some();
-        let mut key = |paths: &Paths| paths.word(record, record).map(|word| log.syms.intern(&word)).filter(|_| !salvaged);
+        let mut key =
+            |paths: &Paths| paths.word(record, record).map(|word| log.syms.intern(&word)).filter(|_| !salvaged);
         let parent = map.tree.as_ref().and_then(|tree| key(&tree.parent));
         let key = key(&map.key);
         let new = Row { first, end: log.next_id(), key, parent, kept, mark };
@@ -156,7 +161,14 @@ impl Mapped {
         self.push_call(at, found, (id, name), void, log);
     }
 
-    fn push_call(&mut self, at: &Place<'_, '_>, found: &Emission<'_>, of: (Sym, Option<Sym>), void: bool, log: &mut Log) {
+    fn push_call(
+        &mut self,
+        at: &Place<'_, '_>,
+        found: &Emission<'_>,
+        of: (Sym, Option<Sym>),
+        void: bool,
+        log: &mut Log,
+    ) {
         let mut record = Self::record(at, found, Kind::Call, &found.rule.input);
         (record.id, record.tool) = (Some(of.0), of.1);
         record.response = self.response(at, found, Kind::Call, log);

@@ -159,7 +159,8 @@ impl Adapter for Mapped {
         };
         let wanted = (record.at, record.len);
         let found = emissions(&self.mapping.map().rules, whole);
-        let mut fitting = found.iter().filter(|found| found.item.range() == wanted && gives(found.rule.emit, record.kind));
+        let mut fitting =
+            found.iter().filter(|found| found.item.range() == wanted && gives(found.rule.emit, record.kind));
         match (fitting.next(), fitting.next()) {
             (Some(found), other) => body(found, whole, record, other.is_some()),
             _ => Body::text(whole_text(line, wanted)),

@@ -121,7 +121,10 @@ impl Paths {
     /// Every value of the first pointer that has one.
     pub(super) fn all<'a>(&self, item: Raw<'a>, record: Raw<'a>) -> Vec<Raw<'a>> {
         let found = self.0.iter().map(|pointer| pointer.all(item, record));
-        found.map(|all| all.into_iter().filter(|v| !v.is_null()).collect()).find(|all: &Vec<_>| !all.is_empty()).unwrap_or_default()
+        found
+            .map(|all| all.into_iter().filter(|v| !v.is_null()).collect())
+            .find(|all: &Vec<_>| !all.is_empty())
+            .unwrap_or_default()
     }
 
     /// The first text that is there and not empty: an id or a name. Numbers are taken as they are written.

@@ -232,11 +232,10 @@ impl Reader<'_> {
             ContainerWord::Document => Container::Document,
         };
         let records = file.records.as_ref().map(|text| self.pointer("records", text)).transpose()?;
-        if container == Container::Document && records.is_none() {
-            return self.wrong(0, "`records` is missing: a document needs it, like `records = \"/messages/*\"`");
-        }
         let tree = match &file.tree {
-            Some(tree) => Some(Tree { id: self.paths("tree.id", &tree.id)?, parent: self.paths("tree.parent", &tree.parent)? }),
+            Some(tree) => {
+                Some(Tree { id: self.paths("tree.id", &tree.id)?, parent: self.paths("tree.parent", &tree.parent)? })
+            }
             None => None,
         };
         let key = match (&file.key, &tree) {
@@ -360,7 +359,10 @@ impl Reader<'_> {
             (1, None, None) => Ok(Reach::All),
             (2, Some(from), None) => Ok(Reach::KeepFrom(self.paths("from", from)?)),
             (3, None, Some(ids)) => Ok(Reach::Forget(self.pointer("forgets", ids)?)),
-            _ => self.wrong(at, "`keeps` and its places do not fit: `from` belongs to \"from-id\", `forgets` to \"all-but-ids\""),
+            _ => self.wrong(
+                at,
+                "`keeps` and its places do not fit: `from` belongs to \"from-id\", `forgets` to \"all-but-ids\"",
+            ),
         }
     }
 
@@ -464,7 +466,8 @@ impl Reader<'_> {
         let Value::Table(table) = value.get_ref() else {
             return Ok(vec![Test::Is(self.literals(key, at, value.get_ref())?)]);
         };
-        let one = |(name, value): (&String, &Value)| match (name.as_str(), value) {
+        let one = |(name, value): (&String, &Value)| {
+            match (name.as_str(), value) {
             ("exists", Value::Boolean(wanted)) => Ok(Test::Exists(*wanted)),
             ("prefix", Value::String(prefix)) => Ok(Test::Prefix(prefix.clone())),
             ("no-prefix", Value::String(prefix)) => Ok(Test::NoPrefix(prefix.clone())),
@@ -478,6 +481,7 @@ impl Reader<'_> {
                 at,
                 format!("`{key}` asks for `{name}`: expected exists = true, prefix = \"…\", no-prefix = \"…\", not = […], matches = \"…\" or is = \"text\""),
             ),
+        }
         };
         table.iter().map(one).collect()
     }
@@ -489,7 +493,10 @@ impl Reader<'_> {
             #[expect(clippy::cast_precision_loss, reason = "compared as JavaScript would")]
             Value::Integer(number) => Ok(Literal::Number(*number as f64)),
             Value::Float(number) => Ok(Literal::Number(*number)),
-            _ => self.wrong(at, format!("`{key}` is compared with {}: expected texts, numbers or booleans", value.type_str())),
+            _ => self.wrong(
+                at,
+                format!("`{key}` is compared with {}: expected texts, numbers or booleans", value.type_str()),
+            ),
         };
         match value {
             Value::Array(many) => many.iter().map(one).collect(),

@@ -6,7 +6,10 @@
 
 use std::borrow::Cow;
 
+mod convert;
 mod write;
+
+pub use convert::convert;
 
 use super::{
     Adapter, Capability, Commit, Counting, ForkError, ForkOrder, Forked, Format, Ids, LateResults, Line, SessionFacts,
@@ -83,10 +86,14 @@ impl Neutral {
         if let Some(tokens) = value.get_u64("tokens") {
             record.tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
         }
+        let is_set = |name: &str| value.get(name).and_then(Raw::bool) == Some(true);
         record.flags = record
             .flags
-            .with_if(Flags::VOID, value.get("void").and_then(Raw::bool) == Some(true))
-            .with_if(Flags::HUMAN, kind == Kind::User);
+            .with_if(Flags::VOID, is_set("void"))
+            .with_if(Flags::HUMAN, kind == Kind::User && !is_set("injected"))
+            .with_if(Flags::META, is_set("injected"))
+            .with_if(Flags::SERVER, is_set("server"))
+            .with_if(Flags::UNKNOWN_OUTCOME, kind.is_resolution() && value.field_is("outcome", "unknown"));
         let lane = value.get_str("lane").unwrap_or(Cow::Borrowed("main"));
         record.lane = log.lane(&lane);
         record
@@ -156,6 +163,18 @@ impl Adapter for Neutral {
             log.boundaries.push(Boundary { line: line.number, before: None, automatic: false });
         }
         log.push(record);
+        // Files that were converted from another format say it on the record that tells it there.
+        for (name, starts) in [("starts_task", true), ("ends_task", false)] {
+            let Some(id) = value.get(name).map(|id| log.syms.intern(&plain(id))) else { continue };
+            log.event(if starts {
+                Event::TaskStarted { id, kind: TaskKind::Task, call: record.id }
+            } else {
+                Event::TaskEnded { id, delivered: true }
+            });
+        }
+        if let Some(id) = record.id.filter(|_| value.get("may_live_on").and_then(Raw::bool) == Some(true)) {
+            log.event(Event::MayLiveOn(id));
+        }
         match (kind, record.id) {
             (Kind::TaskStarted, Some(id)) => log.event(Event::TaskStarted { id, kind: TaskKind::Task, call: None }),
             (Kind::TaskEnded, Some(id)) => log.event(Event::TaskEnded { id, delivered: true }),

@@ -74,7 +74,7 @@ fn keep(record: &Record, origins: Vec<Origin>, out: &mut Forked) {
     out.end_line(origins);
 }
 
-fn summary(order: &ForkOrder<'_>, out: &mut Forked) {
+pub(super) fn summary(order: &ForkOrder<'_>, out: &mut Forked) {
     let Some(text) = order.summary else { return };
     let time = rfc3339(order.minted.now).unwrap_or_default();
     let last = order.to.saturating_sub(1);
@@ -87,7 +87,7 @@ fn summary(order: &ForkOrder<'_>, out: &mut Forked) {
     out.end_line(vec![Origin::Summary]);
 }
 
-fn settled(order: &ForkOrder<'_>, n: usize, wish: &Settle, out: &mut Forked) {
+pub(super) fn settled(order: &ForkOrder<'_>, n: usize, wish: &Settle, out: &mut Forked) {
     // What is settled inside the span is told by the summary.
     if wish.at >= order.from && wish.at < order.to {
         return;

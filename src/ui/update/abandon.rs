@@ -95,7 +95,18 @@ fn here(state: &State) -> Option<Obligation> {
         }
     };
     let exact = state.obligations.iter().find(|owed| owed.at == at && owed.blocking);
-    exact.or_else(|| state.obligations.iter().find(opens)).copied()
+    exact.or_else(|| state.obligations.iter().find(opens)).or_else(|| first_blocker(state)).copied()
+}
+
+/// Where nothing is owed under the cursor, what is meant is what stands in the way, or the only thing that is owed.
+fn first_blocker(state: &State) -> Option<&Obligation> {
+    let blockers = state.plan.iter().flat_map(|plan| &plan.decision.blockers);
+    let blocker = blockers.filter(|blocker| blocker.is_owed()).map(|blocker| blocker.obligation.at).next();
+    let mut blocking = state.obligations.iter().filter(|owed| owed.blocking);
+    match blocker {
+        Some(at) => blocking.find(|owed| owed.at == at),
+        None => blocking.next().filter(|_| blocking.next().is_none()),
+    }
 }
 
 /// What is done, and to what.

@@ -80,8 +80,8 @@ fn facts(state: &State, preview: &Preview) -> Vec<Fact> {
     let name = if draft.forked.name.is_empty() { "beside the source" } else { &draft.forked.name };
     facts.push(Fact::plain("write to", format!("a new session file, {name}")));
     facts.push(Fact::new("keeps", "the source as it is: it is never opened for writing", Voice::Good));
-    if !draft.forked.resume.is_empty() {
-        facts.push(Fact::plain("then", format!("resume with:  {}", draft.forked.resume.join(" "))));
+    if !draft.forked.resume.is_empty() || !draft.forked.resume_by_path.is_empty() {
+        facts.push(Fact::plain("then", "the command that resumes it is shown, and copied to the clipboard"));
     }
     facts.push(Fact::plain("receipt", "plan, checks, hashes, who and when; u undoes the commit"));
     facts.push(grown(state, preview));

@@ -79,6 +79,11 @@ pub(super) fn why(state: &mut State) {
         state.popup = Popup::None;
         return;
     }
+    if state.focus == Focus::Notes {
+        let told = state.session.capability().map(|capability| capability.sentences());
+        state.popup = Popup::Why(told.unwrap_or_else(|| vec!["The format is not known yet.".to_string()]));
+        return;
+    }
     let cut = state.cursor;
     let ledger = state.session.ledger();
     let mut lines = Vec::new();

@@ -68,7 +68,11 @@ fn changed(state: &mut State, what: &str) -> Vec<Effect> {
         (_, Some(now)) => format!("still {}, ", now.name()),
         _ => String::new(),
     };
-    state.message = Some(format!("{what}: {change}{n} staged in all; c previews, u takes back"));
+    let staged = match n {
+        0 => "nothing is staged".to_string(),
+        n => format!("{n} staged in all; c previews, u takes back"),
+    };
+    state.message = Some(format!("{what}: {change}{staged}"));
     if let Some(preview) = &mut state.hand.preview {
         preview.stale = true;
     }
@@ -104,8 +108,10 @@ pub(super) fn undone(state: &mut State, undone: Result<String, Told>) -> Vec<Eff
             let Some(Done { steps, .. }) = state.hand.done.pop() else { return Vec::new() };
             state.hand.steps = steps;
             let effects = changed(state, "undone");
-            let facts =
-                vec![Fact::new("", text, Voice::Good), Fact::plain("keeps", "what it had settled is staged again")];
+            let mut facts = vec![Fact::new("", text, Voice::Good)];
+            if !state.hand.staged().is_empty() {
+                facts.push(Fact::plain("keeps", "what it had settled is staged again"));
+            }
             state.hand.dialog = Some(Dialog::told("The commit is undone", facts));
             effects
         }

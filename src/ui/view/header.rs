@@ -74,8 +74,8 @@ fn doubts(state: &State) -> Vec<Span<'static>> {
     if lost > 0 {
         words.push(format!("{lost} not read"));
     }
-    if state.session.capability().is_some_and(|capability| !capability.shows_open) {
-        words.push("hides open calls".to_string());
+    if let Some(capability) = state.session.capability() {
+        words.extend(capability.doubts().into_iter().map(str::to_string));
     }
     if state.news.stray > 0 {
         words.push("writer on an old file".to_string());

@@ -14,7 +14,7 @@ pub(super) fn draw(state: &State, regions: &Regions, buf: &mut Buffer) {
     }
     let notes = &state.notes;
     let title = format!("Notes {}", notes.len());
-    let inner = pane(state, regions, Focus::Notes, &title, "", buf);
+    let inner = pane(state, regions, Focus::Notes, &title, "i what the format can tell", buf);
     let theme = state.options.theme;
     let mut lines = Vec::new();
     if let Some(capability) = state.session.capability() {

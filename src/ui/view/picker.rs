@@ -58,7 +58,8 @@ fn line(state: &State, choice: &Choice, width: u16) -> Line<'static> {
 
 fn nothing(state: &State, area: Rect, buf: &mut Buffer) {
     let theme = state.options.theme;
-    let mut lines = vec![" No sessions of Claude Code or Codex were found here.".to_string(), " Searched:".to_string()];
+    let mut lines =
+        vec![" No sessions of Claude Code, Codex or pi were found here.".to_string(), " Searched:".to_string()];
     if let Some(picker) = &state.picker {
         lines.extend(picker.searched.iter().map(|path| format!("   {}", Shown::cut(&path.display().to_string(), 100))));
     }
