@@ -71,16 +71,15 @@ impl Mapped {
         let parent = map.tree.as_ref().and_then(|tree| key(&tree.parent));
         let key = key(&map.key);
         let new = Row { first, end: log.next_id(), key, parent, kept, mark };
-        match instead {
-            Some(row) => self.rows.replace(row, new),
-            None => {
-                if let Some(parent) = parent.filter(|parent| self.rows.find(*parent).is_none()) {
-                    let text = format!("The parent `{}` stands nowhere before.", log.syms.name(parent));
-                    log.note(NoteKind::MissingParent, line.number, text);
-                }
-                self.rows.push(new);
-            }
+        if let Some(row) = instead {
+            self.rows.replace(row, new);
+            return;
         }
+        if let Some(parent) = parent.filter(|parent| self.rows.find(*parent).is_none()) {
+            let text = format!("The parent `{}` stands nowhere before.", log.syms.name(parent));
+            log.note(NoteKind::MissingParent, line.number, text);
+        }
+        self.rows.push(new);
     }
 
     /// Records of one row are one message: no cut goes through them.
