@@ -276,8 +276,10 @@ impl Mapped {
             }
         };
         let kind = if kept.is_some() { Kind::Summary } else { Kind::Notice };
+        // In a tree an open call may stand on another branch, which no compaction dropped.
+        let linear = self.mapping.map().tree.is_none();
         let open = self.pairing.all_open(Some(LaneId::MAIN)).len();
-        if matches!(kept, Some(Kept::Nothing)) && open > 0 {
+        if matches!(kept, Some(Kept::Nothing)) && linear && open > 0 {
             let text = format!("A compaction of the runtime's own dropped {open} open calls.");
             log.note(NoteKind::Swallowed, at.line.number, text);
         }
@@ -289,10 +291,10 @@ impl Mapped {
     fn measure(&mut self, at: &Place<'_, '_>, found: &Emission<'_>, log: &mut Log) {
         let figures = &found.rule.figures;
         let sum = |paths: &[super::pointer::Pointer]| {
-            let numbers = paths.iter().filter_map(|path| path.first(found.item, at.record).and_then(Raw::u64));
+            let numbers = paths.iter().filter_map(|path| path.first(found.item, at.record).and_then(number));
             numbers.fold(0u64, u64::saturating_add)
         };
-        let window = figures.window.first(found.item, at.record).and_then(Raw::u64).filter(|window| *window > 0);
+        let window = figures.window.first(found.item, at.record).and_then(number).filter(|window| *window > 0);
         let (input, output) = (sum(&figures.input), sum(&figures.output));
         self.facts.window = window.or(self.facts.window);
         if input > 0 || output > 0 {
@@ -368,6 +370,11 @@ impl Mapped {
     fn plain_record(at: &Place<'_, '_>, kind: Kind, block: Raw<'_>) -> Record {
         Record { time: at.time, lane: at.lane, ..at.line.record(kind, block) }
     }
+}
+
+/// A whole number; also one in quotes, as OTLP writes them.
+fn number(value: Raw<'_>) -> Option<u64> {
+    value.u64().or_else(|| value.str()?.parse().ok())
 }
 
 /// RFC 3339, seconds, milliseconds or nanoseconds, told apart by size.
