@@ -229,8 +229,9 @@ mod tests {
             r#"{"type":"system","subtype":"ui","uuid":"b","parentUuid":"a","sessionId":"s","systemPayload":{}}"#,
             r#"{"type":"tool_result","uuid":"c","parentUuid":"b","sessionId":"s","toolCallResult":{}}"#,
         ] {
-            assert_eq!(found(&[qwen]), None, "{qwen}");
-            assert_eq!(found(&[qwen, note]), None, "one line of it tells: {qwen}");
+            let name = |lines: &[&str]| found(lines).map(Format::name);
+            assert_eq!(name(&[qwen]), Some("qwen"), "{qwen}");
+            assert_eq!(name(&[qwen, note]), Some("qwen"), "one line of it tells: {qwen}");
         }
         for bare in [
             r#"{"type":"reasoning","id":"rs_1","summary":[]}"#,

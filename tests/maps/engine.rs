@@ -267,7 +267,7 @@ id = "/id"
 
 #[test]
 fn hostile_lines_end() {
-    let top = "[tree]\nid = \"/id\"\nparent = \"/up\"\nlane = \"/l\"\n".replace("lane = \"/l\"\n", "");
+    let top = "[tree]\nid = \"/id\"\nparent = \"/up\"\n";
     let map = Map::parse(&format!("{HEAD}{top}{TAIL}")).unwrap();
     let mut transcript = Transcript::new(Some(Format::Mapped(Mapping::keep(map))), "x");
     for n in 0..20_000 {
