@@ -280,3 +280,23 @@ fn hostile_lines_end() {
     assert!(context.len() <= log.records.len());
     assert_eq!(log.lines, 20_001);
 }
+
+#[test]
+fn many_rewrites_compactions_and_closings_end() {
+    let top = "lane = \"/lane\"\nkey = \"/key\"\nupsert = true\n\
+               rewind = [{ when = { \"/back\" = { exists = true } }, to = \"/back\" }]\n";
+    let map = Map::parse(&format!("{HEAD}{top}{TAIL}")).unwrap();
+    let mut transcript = Transcript::new(Some(Format::Mapped(Mapping::keep(map))), "x");
+    for n in 0..10_000 {
+        let lines = [
+            format!("{{\"t\":\"call\",\"id\":\"{n}\",\"key\":{n},\"lane\":\"sub\"}}"),
+            format!("{{\"t\":\"call\",\"id\":\"m{n}\",\"key\":\"m{n}\"}}"),
+            "{\"t\":\"cut\"}".to_string(),
+            "{\"t\":\"stop\"}".to_string(),
+            format!("{{\"t\":\"user\",\"text\":\"x\",\"key\":\"u{n}\"}}\n{{\"back\":\"u{n}\"}}"),
+        ];
+        transcript.feed(format!("{}\n", lines.join("\n")).as_bytes());
+    }
+    assert_eq!(transcript.log().lines, 60_000);
+    assert_eq!(transcript.context().unwrap().0.len(), 2, "the newest compaction and what was given up after it");
+}

@@ -20,8 +20,6 @@ struct Place<'l, 'a> {
     record: Raw<'a>,
     lane: LaneId,
     row: u32,
-    /// First record that the row gives.
-    first: RecordId,
     /// The row stands for one that was there before.
     again: bool,
     time: Millis,
@@ -41,8 +39,9 @@ impl Mapped {
         let row = instead.unwrap_or(self.rows.len());
         let (first, mark) = (log.next_id(), self.pairing.mark());
         let time = time(map.time.first(record, record));
-        let at = Place { line, record, lane, row, first, again: again || instead.is_some(), time };
+        let at = Place { line, record, lane, row, again: again || instead.is_some(), time };
         let found = emissions(&map.rules, record);
+        self.told.clear();
         let mut kept = None;
         for emission in &found {
             kept = self.apply(&at, emission, log).or(kept);
@@ -170,6 +169,7 @@ impl Mapped {
     ) {
         let mut record = Self::record(at, found, Kind::Call, &found.rule.input);
         (record.id, record.tool) = (Some(of.0), of.1);
+        self.told.insert(of.0);
         record.response = self.response(at, found, Kind::Call, log);
         record.flags = record.flags.with_if(Flags::VOID, void).with_if(Flags::REPEAT, self.is_repeat(at, true, of.0));
         self.push(at, record, log);
@@ -232,7 +232,7 @@ impl Mapped {
             return;
         };
         let mine = at.again && row == at.row;
-        if mine && !Self::told(at, Kind::Call, id, log) {
+        if mine && !self.told.contains(&id) {
             self.push_call(at, found, (id, name), false, log);
         }
         if ends && (closed.is_none() || (mine && closed == Some(at.row))) {
@@ -244,12 +244,6 @@ impl Mapped {
             let record = Self::record(at, found, Kind::Notice, &Paths::default());
             self.push(at, record, log);
         }
-    }
-
-    /// True if the row at hand has pushed a record of `kind` with `id` already.
-    fn told(at: &Place<'_, '_>, kind: Kind, id: Sym, log: &Log) -> bool {
-        let new = log.records.get(at.first as usize..).unwrap_or_default();
-        new.iter().any(|record| record.kind == kind && record.id == Some(id))
     }
 
     fn give_up(&mut self, at: &Place<'_, '_>, found: &Emission<'_>, call: u32, log: &mut Log) {
@@ -278,9 +272,9 @@ impl Mapped {
         let kind = if kept.is_some() { Kind::Summary } else { Kind::Notice };
         // In a tree an open call may stand on another branch, which no compaction dropped.
         let linear = self.mapping.map().tree.is_none();
-        let open = self.pairing.all_open(Some(LaneId::MAIN)).len();
-        if matches!(kept, Some(Kept::Nothing)) && linear && open > 0 {
-            let text = format!("A compaction of the runtime's own dropped {open} open calls.");
+        let open = self.pairing.oldest_open(LaneId::MAIN, None).and_then(|call| self.pairing.of(call));
+        if let (Some(Kept::Nothing), true, Some((_, id, _))) = (&kept, linear, open) {
+            let text = format!("A compaction of the runtime's own came while `{}` was open.", log.syms.name(id));
             log.note(NoteKind::Swallowed, at.line.number, text);
         }
         let record = Self::record(at, found, kind, &found.rule.text);

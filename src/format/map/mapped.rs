@@ -22,6 +22,8 @@ pub struct Mapped {
     pub(super) facts: SessionFacts,
     /// The newest response of each lane while nothing else has come.
     pub(super) runs: FxHashMap<LaneId, Sym>,
+    /// Calls that the row at hand has given.
+    pub(super) told: FxHashSet<Sym>,
     /// Calls and resolutions that were counted, for formats that write them again.
     pub(super) counted: FxHashSet<(LaneId, bool, Sym)>,
 }
@@ -35,6 +37,7 @@ impl Mapped {
             pairing: Pairing::default(),
             facts: SessionFacts::default(),
             runs: FxHashMap::default(),
+            told: FxHashSet::default(),
             counted: FxHashSet::default(),
         }
     }

@@ -85,11 +85,14 @@ impl Rows {
     /// Forgets the rows from `index` on.
     pub(super) fn truncate(&mut self, index: u32) {
         for row in self.list.drain((index as usize).min(self.list.len())..) {
-            if let Some(same) = row.key.and_then(|key| self.by_key.get_mut(&key)) {
+            let Some(key) = row.key else { continue };
+            if let Some(same) = self.by_key.get_mut(&key) {
                 same.retain(|at| *at < index);
+                if same.is_empty() {
+                    self.by_key.remove(&key);
+                }
             }
         }
-        self.by_key.retain(|_, rows| !rows.is_empty());
         self.leaf = None;
         self.moved = true;
     }
