@@ -157,13 +157,16 @@ impl Transcript {
         let line = std::mem::take(&mut self.partial);
         if line.iter().all(u8::is_ascii_whitespace) && self.dropped == 0 {
             self.partial = line;
+            self.decide();
             return;
         }
         let whole = self.dropped == 0 && matches!(pieces(&line).as_slice(), [Piece::Value { .. }]);
         if whole {
             self.end_line(&line);
             self.line_start = self.offset;
-        } else {
+        }
+        self.decide();
+        if !whole {
             self.log.lines += 1;
             self.log.note(
                 NoteKind::TornTail,
@@ -187,6 +190,9 @@ impl Transcript {
             if !self.hopeless() {
                 self.early.push((self.line_start, line.into_owned()));
                 self.try_detect();
+            }
+            if self.is_late() {
+                self.decide();
             }
             return;
         }
@@ -229,11 +235,27 @@ impl Transcript {
         }
         let lines: Vec<&[u8]> = self.early.iter().map(|(_, line)| line.as_slice()).collect();
         let Some(detection) = detect(&lines) else { return };
-        self.adapter = Some(detection.format.adapter(&self.stem));
+        // A later line may tell two formats apart that fit just as well.
+        let waits = !detection.rivals.is_empty() && !self.is_late();
         self.detection = Some(detection);
+        if !waits {
+            self.decide();
+        }
+    }
+
+    /// Takes the format that was found for the one it is.
+    fn decide(&mut self) {
+        let Some(detection) = &self.detection else { return };
+        if self.adapter.is_none() {
+            self.adapter = Some(detection.format.adapter(&self.stem));
+        }
         for (offset, line) in std::mem::take(&mut self.early) {
             self.take(offset, &line);
         }
+    }
+
+    fn is_late(&self) -> bool {
+        self.early.len() >= PATIENCE
     }
 
     /// What was read.
@@ -246,14 +268,14 @@ impl Transcript {
         self.adapter.as_deref()
     }
 
-    /// The format with its reasons.
+    /// The format with its reasons. While it has rivals a later line may still decide; then nothing is read yet.
     pub fn detection(&self) -> Option<&Detection> {
         self.detection.as_ref()
     }
 
     /// True if enough was seen to say that this is no transcript.
     pub fn hopeless(&self) -> bool {
-        self.adapter.is_none() && self.early.len() >= PATIENCE
+        self.adapter.is_none() && self.is_late()
     }
 
     /// Bytes after the last newline: a line that is still being written, or a torn one.

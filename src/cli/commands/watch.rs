@@ -90,7 +90,7 @@ fn refuse_what_is_no_transcript(file: &Path, manner: &Manner) -> Result<(), Fail
     }
     // One unterminated line may be the beginning of a transcript; whole lines without any evidence are not.
     let lines = probe.bytes() > probe.partial().len() as u64;
-    let beginning = probe.partial().trim_ascii_start().first().is_none_or(|byte| *byte == b'{');
+    let beginning = probe.partial().trim_ascii_start().first().is_none_or(|byte| matches!(byte, b'{' | b'['));
     if (whole || probe.hopeless()) && (lines || !beginning) {
         return Err(Failure::not_a_transcript(&file.display().to_string()));
     }
