@@ -36,5 +36,5 @@ pub(super) fn run(args: &Args) -> ExitCode {
 }
 
 fn open(file: &std::path::Path, reading: &Reading, critical: Option<Limit>) -> Result<Loaded, Failure> {
-    load(file, reading.format, reading.settings(critical))
+    load(&reading.place(file), reading.format, reading.settings(critical))
 }
