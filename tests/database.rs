@@ -408,7 +408,7 @@ fn a_commit_compares_the_lines_and_not_the_database() {
 
 fn hash(bytes: &[u8]) -> String {
     use sha2::{Digest as _, Sha256};
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    cutline::export::hex(&Sha256::digest(bytes))
 }
 
 #[test]

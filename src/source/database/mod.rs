@@ -30,7 +30,7 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// What a store is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Store {
-    /// A SQLite database; whether it keeps a write-ahead log.
+    /// A SQLite database.
     Sqlite,
     /// `session/`, `message/` and `part/` of OpenCode before it had a database.
     Storage,
