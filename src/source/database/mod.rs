@@ -62,9 +62,9 @@ pub struct Row {
 /// What tells that nothing was written since: sizes and times of a store's files.
 type Mark = Vec<(u64, u128)>;
 
-/// What tells, inside a store, that a session is the same: rows and the newest time of change.
+/// What tells, inside a store, that a session is the same: rows or sizes, and times of change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Signature(Vec<i64>);
+struct Signature(Vec<i128>);
 
 impl Address {
     /// What `path` names, if that is a store or a session in one. A file or folder that has the whole name goes first.
@@ -158,8 +158,8 @@ impl Address {
             #[cfg(feature = "sqlite")]
             Store::Sqlite => sqlite::read(&self.store, id, known).map_err(|why| self.refused(why))?,
             #[cfg(not(feature = "sqlite"))]
-            Store::Sqlite => return Err(self.refused(format!("{WITHOUT} ({id:?}, {known:?})"))),
-            Store::Storage => storage::read(&self.store, id).map_err(|why| self.refused(why))?,
+            Store::Sqlite => return Err(self.refused(WITHOUT.to_string())),
+            Store::Storage => storage::read(&self.store, id, known).map_err(|why| self.refused(why))?,
         };
         match read {
             Lines::Same => Ok(None),

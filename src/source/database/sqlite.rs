@@ -155,14 +155,14 @@ fn header(rows: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<String>> 
 }
 
 fn signature(rows: &Transaction<'_>, id: &str) -> rusqlite::Result<Signature> {
-    let mut out: Vec<i64> = Vec::new();
+    let mut out: Vec<i128> = Vec::new();
     for table in ["message", "part"] {
         let sql = format!("SELECT count(*), coalesce(max(time_updated), 0) FROM {table} WHERE session_id = ?1");
         let (count, newest): (i64, i64) = rows.query_row(&sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        out.extend([count, newest]);
+        out.extend([i128::from(count), i128::from(newest)]);
     }
     let sql = "SELECT time_updated FROM session WHERE id = ?1";
-    out.push(rows.query_row(sql, [id], |row| row.get(0))?);
+    out.push(i128::from(rows.query_row(sql, [id], |row| row.get::<_, i64>(0))?));
     Ok(Signature(out))
 }
 

@@ -68,8 +68,14 @@ pub(super) fn sessions(store: &Path) -> Vec<Row> {
     described(store).map(row).collect()
 }
 
-/// The lines of the session `id`.
-pub(super) fn read(store: &Path, id: &str) -> Result<Lines, String> {
+/// The lines of the session `id`, unless its signature is `known`.
+pub(super) fn read(store: &Path, id: &str, known: Option<&Signature>) -> Result<Lines, String> {
+    let marks = mark(store, Some(id)).into_iter();
+    let signature =
+        Signature(marks.flat_map(|(size, time)| [size.into(), i128::try_from(time).unwrap_or(0)]).collect());
+    if known == Some(&signature) {
+        return Ok(Lines::Same);
+    }
     let Some((_, header)) = described(store).find(|(named, _)| named.id == id) else { return Ok(Lines::Absent) };
     let mut out = String::new();
     lines::push(&mut out, &lines::object([lines::members(&header).as_str()]), None);
@@ -88,7 +94,7 @@ pub(super) fn read(store: &Path, id: &str) -> Result<Lines, String> {
         }
         lines::push(&mut out, &lines::object([lines::members(info).as_str()]), Some(&parts));
     }
-    Ok(Lines::Read(Signature::default(), out.into_bytes()))
+    Ok(Lines::Read(signature, out.into_bytes()))
 }
 
 /// Sizes and times of the messages and of the parts, whose folders have the messages' names.
