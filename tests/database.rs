@@ -255,7 +255,7 @@ fn what_is_added_is_appended_and_what_changes_is_withdrawn() {
     // A part that is already there gets other content: its line and what follows is given again.
     client.update("prt_msg_z1", &json!({"type": "text", "text": "And the summer timetable?"}));
     reader.take(poller.wake(800).feeds);
-    assert_eq!(reader.resets, [(first.len() as u64, Change::Rewritten)]);
+    assert_eq!(reader.resets, [(first.len() as u64, Change::Updated)]);
     assert_eq!(reader.bytes, read_all(&client.address()).unwrap());
     assert_eq!(kept.read_range(0, reader.bytes.len()).unwrap(), reader.bytes, "payload is that of the lines");
 

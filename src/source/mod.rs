@@ -77,6 +77,8 @@ pub enum Change {
     Rewritten,
     /// Another file has its name.
     Replaced,
+    /// Rows of a store have other content, as those of a message that is being written always have. No news.
+    Updated,
 }
 
 impl Change {
@@ -86,6 +88,7 @@ impl Change {
             Self::Truncated => "truncated",
             Self::Rewritten => "rewritten",
             Self::Replaced => "replaced",
+            Self::Updated => "updated",
         }
     }
 }

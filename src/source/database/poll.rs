@@ -90,7 +90,7 @@ impl Poller {
         if same < had {
             let before = bytes.get(..same).unwrap_or_default();
             let keep = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
-            let reason = if same == bytes.len() { Change::Truncated } else { Change::Rewritten };
+            let reason = if same == bytes.len() { Change::Truncated } else { Change::Updated };
             self.given.replace(bytes);
             feeds.push(Feed::Reset { keep: keep as u64, reason });
             start = 0;
