@@ -25,6 +25,11 @@ fn export() -> Vec<u8> {
     format!("{}\n", json!({"info": info, "messages": lines.collect::<Vec<_>>()})).into_bytes()
 }
 
+/// The same printed over lines.
+fn pretty() -> Vec<u8> {
+    serde_json::to_vec_pretty(&serde_json::from_slice::<Value>(&export()).unwrap()).unwrap()
+}
+
 fn session(bytes: &[u8]) -> Session {
     Session::of_bytes(bytes, None, "x", Settings::default())
 }
@@ -46,7 +51,11 @@ fn with_state(state: &Value) -> Vec<u8> {
 
 #[test]
 fn rows_and_export_are_the_same_session() {
-    let (rows, export) = (session(&sample()), session(&export()));
+    let (rows, export, pretty) = (session(&sample()), session(&export()), session(&pretty()));
+    assert_eq!(kinds(&pretty), kinds(&rows));
+    assert_eq!(pretty.log().damaged + pretty.log().not_understood, 0);
+    // Each record names the line on which it stands.
+    assert!(pretty.record(7).unwrap().line > 100, "{:?}", pretty.record(7));
     assert_eq!(rows.detection().unwrap().format, Format::OpenCode);
     assert_eq!(export.detection().unwrap().format, Format::OpenCode);
     assert_eq!(kinds(&rows), kinds(&export));
@@ -88,9 +97,24 @@ fn states_of_a_part() {
 }
 
 #[test]
+fn a_document_that_is_cut_is_torn_and_not_damaged() {
+    let bytes = pretty();
+    let half = session(bytes.get(..bytes.len() / 2).unwrap());
+    assert!(half.is_torn() && half.context().is_empty());
+    assert_eq!(half.log().damaged, 0);
+    assert!(half.notes().iter().any(|note| note.text.contains("not whole")), "{:?}", half.notes());
+    assert!(!session(&bytes).is_torn());
+}
+
+#[test]
 fn any_chunking_is_the_same() {
-    let bytes = sample();
-    let whole = session(&bytes);
+    for bytes in [sample(), pretty()] {
+        chunked(&bytes);
+    }
+}
+
+fn chunked(bytes: &[u8]) {
+    let whole = session(bytes);
     for size in [1, 7, 100, 4096] {
         let mut grown = Session::new(None, "x", Settings::default());
         for chunk in bytes.chunks(size) {
@@ -104,8 +128,13 @@ fn any_chunking_is_the_same() {
 
 #[test]
 fn a_fork_is_a_document_with_ids_that_rise() {
-    let bytes = sample();
-    let session = session(&bytes);
+    for bytes in [sample(), pretty()] {
+        forked(&bytes);
+    }
+}
+
+fn forked(bytes: &[u8]) {
+    let session = session(bytes);
     let minted = Minted::new([3; 16], Millis(1_795_300_000_000), TimeZone::UTC);
     let settle = vec![Abandonment { id: "call_f06".into(), reason: "pier is closed".into(), ..Abandonment::default() }];
     let wish = Wish { span: Some((0, 5)), settle, ..Wish::default() };

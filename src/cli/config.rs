@@ -32,11 +32,7 @@ impl Config {
 
     fn found(var: impl Fn(&str) -> Option<OsString>) -> Result<Self, Failure> {
         let named = var("CUTLINE_CONFIG").map(PathBuf::from);
-        let usual = || {
-            let folder = var("XDG_CONFIG_HOME").map(PathBuf::from);
-            folder.or_else(|| Some(PathBuf::from(var("HOME")?).join(".config")))
-        };
-        let Some(path) = named.clone().or_else(|| Some(usual()?.join("cutline/config.toml"))) else {
+        let Some(path) = named.clone().or_else(|| Some(folder(&var)?.join("config.toml"))) else {
             return Ok(Self::default());
         };
         match fs::read_to_string(&path) {
@@ -53,6 +49,12 @@ impl Config {
             wrong(path, &format!("{line}{}", error.message().replace('\n', " ")))
         })
     }
+}
+
+/// `$XDG_CONFIG_HOME/cutline`, else `~/.config/cutline`. `var` gives a variable's value.
+pub(super) fn folder(var: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let config = var("XDG_CONFIG_HOME").map(PathBuf::from);
+    config.or_else(|| Some(PathBuf::from(var("HOME")?).join(".config"))).map(|config| config.join("cutline"))
 }
 
 fn wrong(path: &Path, why: &str) -> Failure {

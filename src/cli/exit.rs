@@ -45,7 +45,7 @@ impl Failure {
             NOT_A_TRANSCRIPT,
             "not-a-transcript",
             format!("{path} is not a transcript that cutline knows."),
-            "If you know its format, force it with --format claude-code, codex, pi or cutline.",
+            "If you know its format, force it with --format (`cutline formats` lists them); for a format of your own write a map and name it with --map.",
         )
     }
 

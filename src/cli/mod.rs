@@ -10,6 +10,7 @@ mod commands;
 mod config;
 mod exit;
 mod load;
+mod maps;
 mod mint;
 mod out;
 
@@ -19,6 +20,7 @@ use clap::Parser as _;
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    maps::install();
     let args = match args::Args::try_parse() {
         Ok(args) => args,
         Err(error) => return exit::usage(&error),

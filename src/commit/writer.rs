@@ -105,8 +105,8 @@ impl Roots {
         let named = session.filter(|id| is_name(id)).and_then(|id| match format {
             Format::ClaudeCode => self.claude(id),
             Format::Codex => self.codex(id),
-            // pi opens, appends and closes; it keeps no lock and names no process.
-            Format::Pi | Format::OpenCode | Format::Cutline => None,
+            // These open, append and close; they keep no lock and name no process.
+            Format::Pi | Format::OpenCode | Format::Cutline | Format::Mapped(_) => None,
         });
         named.unwrap_or_else(|| silent(meta.as_ref(), now))
     }

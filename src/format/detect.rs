@@ -1,6 +1,6 @@
 //! Which format a file is, by evidence in its first lines, with the reasons.
 
-use super::{Format, Piece, json::Raw, pieces};
+use super::{Format, Piece, json::Raw, map::Mapping, pieces};
 
 /// Lines after which a file without evidence is no transcript.
 pub(super) const PATIENCE: usize = 200;
@@ -24,6 +24,8 @@ pub struct Detection {
     pub format: Format,
     /// Sentences for people, strongest first.
     pub reasons: Vec<String>,
+    /// Formats that fit just as well; one of them can be named with `--format`.
+    pub rivals: Vec<Format>,
 }
 
 /// Looks at the first whole lines of a file. `None`: nothing here is a transcript that cutline knows.
@@ -38,19 +40,32 @@ pub fn detect(lines: &[&[u8]]) -> Option<Detection> {
             _ => None,
         })
         .collect();
-    let mut best: Option<(usize, Detection)> = None;
-    for format in Format::ALL {
-        if format == Format::ClaudeCode && values.iter().any(|(_, value)| is_qwen(*value)) {
-            continue;
-        }
-        let evidence: Vec<(usize, Evidence)> =
-            values.iter().filter_map(|(n, value)| evidence(format, *value).map(|found| (*n, found))).collect();
-        let speaks = evidence.iter().any(|(_, found)| found.strong);
-        if speaks && best.as_ref().is_none_or(|(score, _)| evidence.len() > *score) {
-            best = Some((evidence.len(), Detection { format, reasons: reasons(&evidence, values.len()) }));
-        }
+    // Formats with code of their own go first; maps are for what none of them knows.
+    let own = Format::ALL
+        .into_iter()
+        .filter(|format| *format != Format::ClaudeCode || !values.iter().any(|(_, value)| is_qwen(*value)));
+    best(own, &values).or_else(|| best(Mapping::all().into_iter().map(Format::Mapped), &values))
+}
+
+/// The format that the most lines speak for; among equals the first, and it says so.
+fn best(formats: impl Iterator<Item = Format>, values: &[(usize, Raw<'_>)]) -> Option<Detection> {
+    let mut found: Vec<(Format, Vec<(usize, Evidence)>)> = formats
+        .map(|format| {
+            let of = |(n, value): &(usize, Raw<'_>)| evidence(format, *value).map(|found| (*n, found));
+            (format, values.iter().filter_map(of).collect::<Vec<_>>())
+        })
+        .filter(|(_, evidence)| evidence.iter().any(|(_, found)| found.strong))
+        .collect();
+    let most = found.iter().map(|(_, evidence)| evidence.len()).max()?;
+    found.retain(|(_, evidence)| evidence.len() == most);
+    let mut found = found.into_iter();
+    let (format, evidence) = found.next()?;
+    let rivals: Vec<Format> = found.map(|(format, _)| format).collect();
+    let mut reasons = reasons(&evidence, values.len());
+    for rival in &rivals {
+        reasons.push(format!("{} fits just as well: name it with --format if it is that", rival.name()));
     }
-    best.map(|(_, detection)| detection)
+    Some(Detection { format, reasons, rivals })
 }
 
 fn reasons(evidence: &[(usize, Evidence)], all: usize) -> Vec<String> {
@@ -72,6 +87,7 @@ fn evidence(format: Format, value: Raw<'_>) -> Option<Evidence> {
         Format::Pi => pi(value),
         Format::OpenCode => opencode(value),
         Format::Cutline => neutral(value),
+        Format::Mapped(mapping) => mapping.map().evidence(value).map(|(why, weak)| Evidence { why, strong: !weak }),
     }
 }
 
@@ -213,8 +229,9 @@ mod tests {
             r#"{"type":"system","subtype":"ui","uuid":"b","parentUuid":"a","sessionId":"s","systemPayload":{}}"#,
             r#"{"type":"tool_result","uuid":"c","parentUuid":"b","sessionId":"s","toolCallResult":{}}"#,
         ] {
-            assert_eq!(found(&[qwen]), None, "{qwen}");
-            assert_eq!(found(&[qwen, note]), None, "one line of it tells: {qwen}");
+            let name = |lines: &[&str]| found(lines).map(Format::name);
+            assert_eq!(name(&[qwen]), Some("qwen"), "{qwen}");
+            assert_eq!(name(&[qwen, note]), Some("qwen"), "one line of it tells: {qwen}");
         }
         for bare in [
             r#"{"type":"reasoning","id":"rs_1","summary":[]}"#,

@@ -252,6 +252,8 @@ pub struct Forked {
     /// Positions outside the span that are not written: the runtime puts them in by itself when it resumes, or would
     /// act on them although they are settled.
     pub renewed: Vec<usize>,
+    /// The new file is one document: `lines` has one entry, whose records are found in the order of the whole file.
+    pub document: bool,
     /// The new file is in another format than the source: its words are kept, its bytes are not.
     pub converted: bool,
     /// Fields of a kept line that belong to the file and not to what was said: the writer sets them anew.

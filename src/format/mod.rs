@@ -12,11 +12,13 @@ mod capability;
 pub mod claude;
 pub mod codex;
 mod detect;
+mod document;
 mod envelope;
 mod estimate;
 mod fork;
 mod frame;
 pub mod json;
+pub mod map;
 pub mod neutral;
 pub mod notation;
 pub mod opencode;
@@ -44,11 +46,18 @@ pub enum Format {
     OpenCode,
     /// The neutral `cutline` JSONL.
     Cutline,
+    /// A format that a map describes.
+    Mapped(map::Mapping),
 }
 
 impl Format {
-    /// Every format, in the order of detection.
+    /// Every format that code reads, in the order of detection.
     pub const ALL: [Self; 5] = [Self::ClaudeCode, Self::Codex, Self::Pi, Self::OpenCode, Self::Cutline];
+
+    /// Every format that is known: those that code reads, then the mapped ones.
+    pub fn known() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().chain(map::Mapping::all().into_iter().map(Self::Mapped))
+    }
 
     /// Name for `--format` and `--json`.
     pub fn name(self) -> &'static str {
@@ -58,12 +67,37 @@ impl Format {
             Self::Pi => "pi",
             Self::OpenCode => "opencode",
             Self::Cutline => "cutline",
+            Self::Mapped(mapping) => mapping.map().name(),
+        }
+    }
+
+    /// Name for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::Codex => "Codex",
+            Self::Pi => "pi",
+            Self::OpenCode => "OpenCode",
+            Self::Cutline => "cutline, the neutral format",
+            Self::Mapped(mapping) => mapping.map().title(),
+        }
+    }
+
+    /// Which files it reads, for people.
+    pub fn reads(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "~/.claude/projects/<folder>/<session>.jsonl",
+            Self::Codex => "~/.codex/sessions/<day>/rollout-*.jsonl",
+            Self::Pi => "~/.pi/agent/sessions/--<folder>--/<time>_<id>.jsonl",
+            Self::OpenCode => "what `opencode export` prints",
+            Self::Cutline => "any *.jsonl of a runtime of one's own, and exports",
+            Self::Mapped(mapping) => mapping.map().reads(),
         }
     }
 
     /// The format called `name`.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
+        Self::known().find(|format| format.name() == name)
     }
 
     /// A fresh adapter. `file_stem` is the file's name without folder and ending, for formats that keep facts there.
@@ -74,6 +108,7 @@ impl Format {
             Self::Pi => Box::new(pi::Pi::new(file_stem)),
             Self::OpenCode => Box::new(opencode::OpenCode::new(file_stem)),
             Self::Cutline => Box::new(neutral::Neutral::new()),
+            Self::Mapped(mapping) => Box::new(map::Mapped::new(mapping)),
         }
     }
 }

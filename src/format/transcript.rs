@@ -1,6 +1,11 @@
-//! Bytes of a file become a [`Log`]: whole lines, their pieces, the format's adapter.
+//! Bytes of a file become a [`Log`]: whole lines, their pieces, the format's adapter; or one document that spans lines.
 
-use super::{Adapter, Continues, Detection, Format, Line, Piece, detect, detect::PATIENCE, pieces};
+use super::{
+    Adapter, Continues, Detection, Format, Line, Piece, detect,
+    detect::PATIENCE,
+    document::{Document, Shape, shape},
+    pieces,
+};
 use crate::model::{Context, Flags, Kind, Log, NoteKind, Record};
 
 /// A line longer than this is kept as a place and a length; its bytes are never held whole.
@@ -16,6 +21,9 @@ pub struct Transcript {
     stem: String,
     /// Lines seen before the format was known: offset and bytes.
     early: Vec<(u64, Vec<u8>)>,
+    /// Lines, or one document; not known before the first line is there.
+    shape: Shape,
+    document: Document,
     /// Bytes after the last newline.
     partial: Vec<u8>,
     /// Bytes of an oversized line that were dropped, beyond `partial`.
@@ -39,6 +47,8 @@ impl Transcript {
             detection: None,
             stem: stem.to_string(),
             early: Vec::new(),
+            shape: Shape::Unknown,
+            document: Document::default(),
             partial: Vec::new(),
             dropped: 0,
             offset: 0,
@@ -48,13 +58,59 @@ impl Transcript {
         };
         if let Some(format) = forced {
             new.adapter = Some(format.adapter(stem));
-            new.detection = Some(Detection { format, reasons: vec!["forced with --format".to_string()] });
+            let reasons = vec!["forced by name".to_string()];
+            new.detection = Some(Detection { format, reasons, rivals: Vec::new() });
         }
         new
     }
 
     /// Takes the next bytes of the file, in any chunking.
     pub fn feed(&mut self, bytes: &[u8]) {
+        if self.shape == Shape::Unknown {
+            self.partial.extend_from_slice(bytes);
+            self.offset += bytes.len() as u64;
+            self.shape = if self.partial.len() > LINE_CAP { Shape::Lines } else { shape(&self.partial) };
+            if self.shape == Shape::Unknown {
+                return;
+            }
+            let head = std::mem::take(&mut self.partial);
+            self.offset -= head.len() as u64;
+            self.feed_known(&head);
+        } else {
+            self.feed_known(bytes);
+        }
+    }
+
+    fn feed_known(&mut self, bytes: &[u8]) {
+        if self.shape == Shape::Document {
+            self.offset += bytes.len() as u64;
+            self.document.feed(bytes);
+            self.take_document();
+        } else {
+            self.feed_lines(bytes);
+        }
+    }
+
+    /// Takes the document as soon as it is whole.
+    fn take_document(&mut self) {
+        let Some(lines) = self.document.lines() else { return };
+        if self.adapter.is_none() {
+            let items: Vec<&[u8]> = lines.iter().map(|line| line.bytes).take(PATIENCE).collect();
+            let Some(detection) = detect(&items) else { return };
+            self.adapter = Some(detection.format.adapter(&self.stem));
+            self.detection = Some(detection);
+        }
+        let Some(adapter) = &mut self.adapter else { return };
+        for line in &lines {
+            let first = self.log.records.len();
+            adapter.line(line, &mut self.log);
+            self.document.place(self.log.records.get_mut(first..).unwrap_or_default());
+        }
+        (self.log.lines, self.log.physical) = self.document.counted();
+        self.document.taken();
+    }
+
+    fn feed_lines(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while let Some(newline) = memchr::memchr(b'\n', rest) {
             let (line, tail) = rest.split_at(newline);
@@ -86,6 +142,18 @@ impl Transcript {
     /// Takes the unterminated last line as a whole one, if it is whole JSON; else notes it as torn.
     /// For files that nobody writes any more.
     pub fn finish(&mut self) {
+        if self.shape == Shape::Unknown {
+            self.shape = Shape::Lines;
+            let head = std::mem::take(&mut self.partial);
+            self.offset -= head.len() as u64;
+            self.feed_lines(&head);
+        }
+        if self.shape == Shape::Document {
+            if self.document.is_torn() {
+                self.log.note(NoteKind::TornTail, 0, "The document is not whole: it ends inside, or is being written.");
+            }
+            return;
+        }
         let line = std::mem::take(&mut self.partial);
         if line.iter().all(u8::is_ascii_whitespace) && self.dropped == 0 {
             self.partial = line;
@@ -191,6 +259,11 @@ impl Transcript {
     /// Bytes after the last newline: a line that is still being written, or a torn one.
     pub fn partial(&self) -> &[u8] {
         &self.partial
+    }
+
+    /// True while a document that spans lines is not whole: it is being written, or was cut.
+    pub fn is_torn(&self) -> bool {
+        self.shape == Shape::Document && self.document.is_torn()
     }
 
     /// Bytes fed so far.

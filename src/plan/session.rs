@@ -177,6 +177,11 @@ impl Session {
         self.transcript.offset()
     }
 
+    /// True while a document that spans lines is not whole: what was read of it before is still the best there is.
+    pub fn is_torn(&self) -> bool {
+        self.transcript.is_torn()
+    }
+
     /// Bytes after the last newline.
     pub fn partial(&self) -> &[u8] {
         self.transcript.partial()

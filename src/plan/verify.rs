@@ -41,14 +41,18 @@ pub(super) struct Placed {
 impl Placed {
     /// By line and place in the line, so that the format's own rule of order is no part of it.
     pub(super) fn of(forked: &Forked, after: &Session) -> Self {
-        let mut found: Vec<(u32, u32, usize)> =
-            after.written().filter_map(|at| after.record(at).map(|record| (record.line, record.at, at))).collect();
+        let place = |record: &Record| {
+            let line = if forked.document { 1 } else { record.line };
+            (line, record.offset + u64::from(record.at))
+        };
+        let mut found: Vec<((u32, u64), usize)> =
+            after.written().filter_map(|at| after.record(at).map(|record| (place(record), at))).collect();
         found.sort_unstable();
         let mut out = Self { by_position: Vec::with_capacity(found.len()), missing: 0, strange: 0 };
         let mut found = found.into_iter().peekable();
         for (line, origins) in (1u32..).zip(&forked.lines) {
             let mut origins = origins.iter();
-            while let Some((_, _, at)) = found.next_if(|(of, ..)| *of == line) {
+            while let Some((_, at)) = found.next_if(|((of, _), _)| *of == line) {
                 match origins.next() {
                     Some(origin) => out.by_position.push((at, *origin)),
                     None => out.strange += 1,

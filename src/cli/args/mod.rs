@@ -52,6 +52,9 @@ pub(in crate::cli) struct Reading {
     /// Format of the transcript, instead of finding it out.
     #[arg(long, value_name = "NAME", value_parser = format)]
     pub(in crate::cli) format: Option<Format>,
+    /// A map that says where things stand in the transcript, for a format of one's own (see `cutline formats`).
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    pub(in crate::cli) map: Option<PathBuf>,
     /// Context window in tokens (`200000`, `200k`, `1M`), where the file does not name it.
     #[arg(long, value_name = "TOKENS", value_parser = window, env = "CUTLINE_WINDOW")]
     pub(in crate::cli) window: Option<u64>,
@@ -149,8 +152,38 @@ pub(in crate::cli) enum Command {
     Receipts(Receipts),
     /// The transcript as text with rails.
     Show(Show),
+    /// The transcript formats that cutline reads, and what each of them tells and hides.
+    Formats(Formats),
     /// Replay a bundled incident into a temporary file and watch it live.
     Demo(Demo),
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(in crate::cli) struct Formats {
+    /// Print the JSON document of the machine contract.
+    #[arg(long)]
+    pub(in crate::cli) json: bool,
+    #[command(subcommand)]
+    pub(in crate::cli) check: Option<FormatsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum FormatsCommand {
+    /// What a map makes of a transcript, line by line, with hints.
+    Check(CheckMap),
+}
+
+#[derive(Debug, ClapArgs)]
+pub(in crate::cli) struct CheckMap {
+    /// The map, or the name of one that is known.
+    #[arg(value_name = "MAP")]
+    pub(in crate::cli) map: PathBuf,
+    /// A transcript of its format.
+    pub(in crate::cli) file: PathBuf,
+    /// Only the summary and the hints.
+    #[arg(long)]
+    pub(in crate::cli) summary: bool,
 }
 
 /// A transcript and how to print.
@@ -250,7 +283,7 @@ pub(in crate::cli) struct Demo {
 
 fn format(name: &str) -> Result<Format, String> {
     Format::from_name(name).ok_or_else(|| {
-        let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        let known: Vec<&str> = Format::known().map(Format::name).collect();
         format!("cutline reads {}", known.join(", "))
     })
 }

@@ -2,6 +2,7 @@
 
 mod compaction;
 mod facts;
+mod formats;
 mod hand;
 mod plan;
 mod show;
@@ -13,8 +14,12 @@ use super::{
     args::{Args, Command, Reading},
     exit::Failure,
     load::{Loaded, load},
+    maps,
 };
-use crate::budget::Limit;
+use crate::{
+    budget::Limit,
+    format::{Format, map::Mapping},
+};
 
 /// Runs what was asked for.
 pub(super) fn run(args: &Args) -> ExitCode {
@@ -29,6 +34,7 @@ pub(super) fn run(args: &Args) -> ExitCode {
         Some(Command::Undo(args)) => (args.json, hand::undo(args)),
         Some(Command::Receipts(args)) => (args.json, hand::receipts(args)),
         Some(Command::Show(args)) => (false, show::show(args)),
+        Some(Command::Formats(args)) => (args.json, formats::formats(args)),
         Some(Command::Demo(args)) => (false, watch::demo(args)),
         None => (false, watch::watch(args)),
     };
@@ -36,5 +42,13 @@ pub(super) fn run(args: &Args) -> ExitCode {
 }
 
 fn open(file: &std::path::Path, reading: &Reading, critical: Option<Limit>) -> Result<Loaded, Failure> {
-    load(&reading.place(file), reading.format, reading.settings(critical))
+    load(&reading.place(file), chosen(reading)?, reading.settings(critical))
+}
+
+/// The format that was forced, by name or by a map.
+fn chosen(reading: &Reading) -> Result<Option<Format>, Failure> {
+    match &reading.map {
+        Some(path) => maps::read(path).map(|map| Some(Format::Mapped(Mapping::keep(map)))),
+        None => Ok(reading.format),
+    }
 }

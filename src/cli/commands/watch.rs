@@ -53,7 +53,7 @@ impl Manner {
 /// `cutline` with or without a file.
 pub(super) fn watch(args: &Args) -> Result<ExitCode, Failure> {
     let settings = args.reading.settings(args.mark.critical);
-    let manner = Manner::of(args.reading.format, settings, &args.screen)?;
+    let manner = Manner::of(super::chosen(&args.reading)?, settings, &args.screen)?;
     match &args.file {
         Some(file) if !usable() => super::show::plain(file, &args.reading, args.mark.critical),
         Some(file) => {

@@ -2,6 +2,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::{
+    format::Capability,
     model::{Flags, Kind, Note, NoteKind, RecordId},
     plan::Session,
 };
@@ -87,7 +88,7 @@ struct Tokens {
 }
 
 #[derive(Debug, Serialize)]
-struct Capabilities {
+pub(super) struct Capabilities {
     shows_open: bool,
     shows_results: bool,
     ids: &'static str,
@@ -127,7 +128,7 @@ impl InspectReport {
             file: file_counts(session),
             context: context_counts(session),
             tokens: tokens(session)?,
-            capabilities: capabilities(session)?,
+            capabilities: session.capability()?.into(),
             notes: note_items(session),
         })
     }
@@ -269,20 +270,50 @@ fn tokens(session: &Session) -> Option<Tokens> {
     })
 }
 
-fn capabilities(session: &Session) -> Option<Capabilities> {
-    let capability = session.capability()?;
-    Some(Capabilities {
-        shows_open: capability.shows_open,
-        shows_results: capability.shows_results,
-        ids: capability.ids.name(),
-        usage: capability.usage,
-        window: capability.window,
-        lock: capability.lock,
-        reexecutes_on_resume: capability.reexecutes,
-        late_results: capability.late_results.name(),
-        commit: capability.commits.iter().map(|commit| commit.name()).collect(),
-        hides: capability.hides,
-    })
+impl Capabilities {
+    /// One sentence for people.
+    pub(super) fn sentence(&self) -> String {
+        let yes = |on: bool, what: &'static str| on.then_some(what);
+        let shown = [
+            yes(self.shows_open, "open calls"),
+            yes(self.shows_results, "results"),
+            yes(self.usage, "usage"),
+            yes(self.window, "window"),
+        ];
+        let shown: Vec<&str> = shown.into_iter().flatten().collect();
+        format!("shows {}; ids: {}", shown.join(", "), self.ids)
+    }
+
+    /// Cells of the README's table.
+    pub(super) fn cells(&self) -> Vec<&'static str> {
+        let yes = |on: bool| if on { "yes" } else { "no" };
+        let writes = self.commit.first().copied().unwrap_or("no");
+        let shown =
+            [yes(self.shows_open), yes(self.shows_results), self.ids, yes(self.usage), yes(self.window), writes];
+        shown.to_vec()
+    }
+
+    /// What is not told.
+    pub(super) fn hides(&self) -> &[&'static str] {
+        &self.hides
+    }
+}
+
+impl From<Capability> for Capabilities {
+    fn from(capability: Capability) -> Self {
+        Self {
+            shows_open: capability.shows_open,
+            shows_results: capability.shows_results,
+            ids: capability.ids.name(),
+            usage: capability.usage,
+            window: capability.window,
+            lock: capability.lock,
+            reexecutes_on_resume: capability.reexecutes,
+            late_results: capability.late_results.name(),
+            commit: capability.commits.iter().map(|commit| commit.name()).collect(),
+            hides: capability.hides,
+        }
+    }
 }
 
 fn note_items(session: &Session) -> Vec<NoteItem> {

@@ -3,6 +3,7 @@
 mod commit;
 mod context;
 mod cuts;
+mod formats;
 mod inspect;
 mod obligations;
 mod plan;
@@ -11,6 +12,7 @@ mod receipts;
 pub use commit::CommitReport;
 pub use context::ContextReport;
 pub use cuts::CutsReport;
+pub use formats::FormatsReport;
 pub use inspect::InspectReport;
 pub use obligations::{ObligationItem, ObligationsReport};
 pub use plan::{PlanReport, hex};

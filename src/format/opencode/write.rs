@@ -26,6 +26,7 @@ pub(super) fn fork(order: &ForkOrder<'_>, header: Option<&Record>, facts: &Sessi
     let mut out = Forked {
         name: format!("{session}.export.json"),
         resume_by_path: vec!["opencode".to_string(), "import".to_string()],
+        document: true,
         envelope: &["id", "sessionID", "messageID"],
         told: vec![format!("After the import: opencode --session {session}")],
         session,
@@ -113,10 +114,11 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The messages that hold a kept record, in order.
+    /// The messages that hold a kept record, in order. A document is one line of all messages: it is read once.
     fn kept(&self) -> Result<Vec<Kept>, ForkError> {
         let order = self.order;
         let mut messages: Vec<Kept> = Vec::new();
+        let mut page: Option<(u64, Vec<(u32, u32)>)> = None;
         for at in 0..order.context.len() {
             if (order.from..order.to).contains(&at) {
                 continue;
@@ -127,8 +129,12 @@ impl Writer<'_> {
                 same && (last.start..last.end).contains(&record.at)
             });
             if !known {
-                let line = line_of(order, record)?;
-                let (start, end) = around(&line, record.at).ok_or(ForkError::Gone(record.line))?;
+                if page.as_ref().is_none_or(|(offset, _)| *offset != record.offset) {
+                    page = Some((record.offset, messages_of(&line_of(order, record)?)));
+                }
+                let places = page.iter().flat_map(|(_, places)| places);
+                let place = places.copied().find(|(start, end)| (*start..*end).contains(&record.at));
+                let (start, end) = place.ok_or(ForkError::Gone(record.line))?;
                 messages.push(Kept { record: *record, start, end, parts: Vec::new() });
             }
             if let Some(last) = messages.last_mut() {
@@ -177,7 +183,8 @@ impl Writer<'_> {
         let record = all.into_iter().find(|record| record.response.is_some()).copied().or(like.map(|kept| kept.record));
         let Some(record) = record else { return Ok(nobody()) };
         let line = line_of(order, &record)?;
-        let info = around(&line, record.at).and_then(|(start, _)| Raw::prefix(&line, start as usize).ok()?.get("info"));
+        let place = messages_of(&line).into_iter().find(|(start, end)| (*start..*end).contains(&record.at));
+        let info = place.and_then(|(start, _)| Raw::prefix(&line, start as usize).ok()?.get("info"));
         let Some(info) = info else { return Ok(nobody()) };
         let (model, provider, path) = nobody();
         let text = |name: &str, or: String| {
@@ -188,8 +195,9 @@ impl Writer<'_> {
 
     fn message(&mut self, kept: &Kept, out: &mut Forked) -> Result<(), ForkError> {
         let gone = || ForkError::Gone(kept.record.line);
-        let line = line_of(self.order, &kept.record)?;
-        let value = Raw::prefix(&line, kept.start as usize).ok().ok_or_else(gone)?;
+        let (segment, offset) = (kept.record.segment, kept.record.offset + u64::from(kept.start));
+        let line = self.order.payload.read(segment, offset, kept.end - kept.start).ok_or_else(gone)?;
+        let value = Raw::parse(&line).ok().ok_or_else(gone)?;
         let (info, parts) = (value.get("info").ok_or_else(gone)?, value.get("parts").ok_or_else(gone)?);
         let number = self.written;
         self.comma(out);
@@ -214,12 +222,12 @@ impl Writer<'_> {
             self.origins.push(((number, *at, *half), Origin::Kept(*slot)));
             let given_up = self.order.settle.iter().enumerate().find(|(_, wish)| wish.at == *slot);
             if let Some((n, wish)) = given_up {
-                let part = Raw::prefix(&line, *at as usize).ok().ok_or_else(gone)?;
+                let part = Raw::prefix(&line, at.saturating_sub(kept.start) as usize).ok().ok_or_else(gone)?;
                 give_up(part, wish, self.order.minted.now, &mut edits);
                 self.origins.push(((number, *at, 1), Origin::Settled(n)));
             }
         }
-        edits.apply(value, kept.record.segment, kept.record.offset, &mut out.rope);
+        edits.apply(value, segment, offset, &mut out.rope);
         let old = info.get_str("id").unwrap_or_default().into_owned();
         self.renamed.insert(old, fresh);
         Ok(())
@@ -234,13 +242,14 @@ struct Kept {
     parts: Vec<(u32, usize, u8)>,
 }
 
-/// Start and end of the message round the part at `at`.
-fn around(line: &[u8], at: u32) -> Option<(u32, u32)> {
-    let value = Raw::prefix(line, line.iter().position(|byte| *byte == b'{')?).ok()?;
+/// Start and end of each message of a line.
+fn messages_of(line: &[u8]) -> Vec<(u32, u32)> {
+    let Some(start) = line.iter().position(|byte| *byte == b'{') else { return Vec::new() };
+    let Ok(value) = Raw::prefix(line, start) else { return Vec::new() };
     let place = |value: Raw<'_>| (value.range().0, value.range().0 + value.range().1);
     match value.get("messages") {
-        Some(messages) => messages.items().map(place).find(|(start, end)| (*start..*end).contains(&at)),
-        None => Some(place(value)).filter(|(start, end)| (*start..*end).contains(&at)),
+        Some(messages) => messages.items().map(place).collect(),
+        None => vec![place(value)],
     }
 }
 

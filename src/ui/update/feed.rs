@@ -56,8 +56,12 @@ fn own(session: &Session) -> impl Iterator<Item = &Record> {
     session.log().records.iter().filter(|record| record.segment == 0)
 }
 
-/// The rewritten file is whole: show it and say what was withdrawn.
+/// The rewritten file is whole: show it and say what was withdrawn. A document that was caught half written is not:
+/// until it is, the last whole one stays.
 fn swap(state: &mut State) {
+    if state.rebuild.as_ref().is_some_and(|rebuild| rebuild.session.is_torn()) && own(&state.session).next().is_some() {
+        return;
+    }
     let Some(rebuild) = state.rebuild.take() else { return };
     let (before, now) = (own(&state.session).count(), own(&rebuild.session).count());
     state.session = rebuild.session;
