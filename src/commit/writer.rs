@@ -11,7 +11,7 @@ use std::{
 use serde::Deserialize;
 
 use super::{Disk, Fs as _};
-use crate::{format::Format, model::Millis};
+use crate::{format::Format, model::Millis, source::Address};
 
 /// Whether a writer lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,7 +96,9 @@ impl Roots {
 
     /// Who may be writing `source`.
     pub fn writer(&self, source: &Path, format: Format, session: Option<&str>, now: Millis) -> Writer {
-        let meta = source.metadata().ok();
+        // A session in a store is written by whoever has the store open.
+        let store = Address::of(source).map(|address| address.store().to_path_buf());
+        let meta = store.as_deref().unwrap_or(source).metadata().ok();
         if let Some(pid) = meta.as_ref().and_then(|meta| self.holder(meta)) {
             return live(&format!("pid {pid} holds it open"));
         }
