@@ -104,7 +104,7 @@ impl Roots {
             Format::ClaudeCode => self.claude(id),
             Format::Codex => self.codex(id),
             // These open, append and close; they keep no lock and name no process.
-            Format::Pi | Format::OpenCode | Format::Cutline | Format::Mapped(_) => None,
+            Format::Pi | Format::OpenCode | Format::Anthropic | Format::Cutline | Format::Mapped(_) => None,
         });
         named.unwrap_or_else(|| silent(meta.as_ref(), now))
     }

@@ -30,7 +30,24 @@ pub struct Detection {
 
 /// Looks at the first whole lines of a file. `None`: nothing here is a transcript that cutline knows.
 pub fn detect(lines: &[&[u8]]) -> Option<Detection> {
-    let values: Vec<(usize, Raw<'_>)> = lines
+    let values = values(lines);
+    // Formats with code of their own go first; maps are for what none of them knows.
+    let own = Format::ALL
+        .into_iter()
+        .filter(|format| *format != Format::ClaudeCode || !values.iter().any(|(_, value)| is_qwen(*value)));
+    best(own, &values, false).or_else(|| best(Mapping::all().into_iter().map(Format::Mapped), &values, false))
+}
+
+/// The same once nothing will follow: a list of plain messages, every one of which could be of several runtimes, is read
+/// as the first of them.
+pub(super) fn detect_at_end(lines: &[&[u8]]) -> Option<Detection> {
+    let values = values(lines);
+    let chats = [Format::Anthropic].into_iter().chain(Mapping::all().into_iter().map(Format::Mapped));
+    detect(lines).or_else(|| best(chats, &values, true))
+}
+
+fn values<'a>(lines: &[&'a [u8]]) -> Vec<(usize, Raw<'a>)> {
+    lines
         .iter()
         .take(PATIENCE)
         .enumerate()
@@ -39,22 +56,20 @@ pub fn detect(lines: &[&[u8]]) -> Option<Detection> {
             Piece::Value { value, .. } if value.is_object() => Some((n, value)),
             _ => None,
         })
-        .collect();
-    // Formats with code of their own go first; maps are for what none of them knows.
-    let own = Format::ALL
-        .into_iter()
-        .filter(|format| *format != Format::ClaudeCode || !values.iter().any(|(_, value)| is_qwen(*value)));
-    best(own, &values).or_else(|| best(Mapping::all().into_iter().map(Format::Mapped), &values))
+        .collect()
 }
 
-/// The format that the most lines speak for; among equals the first, and it says so.
-fn best(formats: impl Iterator<Item = Format>, values: &[(usize, Raw<'_>)]) -> Option<Detection> {
+/// The format that the most lines speak for; among equals the first, and it says so. With `weak` nothing needs to be
+/// strong, but every line has to speak.
+fn best(formats: impl Iterator<Item = Format>, values: &[(usize, Raw<'_>)], weak: bool) -> Option<Detection> {
     let mut found: Vec<(Format, Vec<(usize, Evidence)>)> = formats
         .map(|format| {
             let of = |(n, value): &(usize, Raw<'_>)| evidence(format, *value).map(|found| (*n, found));
             (format, values.iter().filter_map(of).collect::<Vec<_>>())
         })
-        .filter(|(_, evidence)| evidence.iter().any(|(_, found)| found.strong))
+        .filter(|(_, evidence)| {
+            evidence.iter().any(|(_, found)| found.strong) || (weak && evidence.len() == values.len())
+        })
         .collect();
     let most = found.iter().map(|(_, evidence)| evidence.len()).max()?;
     found.retain(|(_, evidence)| evidence.len() == most);
@@ -86,6 +101,7 @@ fn evidence(format: Format, value: Raw<'_>) -> Option<Evidence> {
         Format::Codex => codex(value),
         Format::Pi => pi(value),
         Format::OpenCode => opencode(value),
+        Format::Anthropic => anthropic(value),
         Format::Cutline => neutral(value),
         Format::Mapped(mapping) => mapping.map().evidence(value).map(|(why, weak)| Evidence { why, strong: !weak }),
     }
@@ -192,6 +208,40 @@ fn pi(value: Raw<'_>) -> Option<Evidence> {
     Some(Evidence { why, strong: linked })
 }
 
+/// Fields of the envelopes in which other runtimes log such messages.
+const ENVELOPES: [&str; 8] = ["uuid", "parentUuid", "parentId", "sessionId", "payload", "kind", "info", "parts"];
+
+fn anthropic(value: Raw<'_>) -> Option<Evidence> {
+    use super::anthropic::parts::{Parts, says_so};
+    if ENVELOPES.iter().any(|name| value.get(name).is_some()) {
+        return None;
+    }
+    let typed = value.get("type").is_some_and(|kind| !kind.is("message") && !kind.is("error"));
+    if typed || (value.get("type").is_some() && value.get("message").is_some()) {
+        return None;
+    }
+    let parts = Parts::of(value);
+    let request = parts.request.filter(|body| {
+        let schema = |tool: Raw<'_>| tool.get("input_schema").is_some();
+        let own = body.get("system").is_some() || body.get("tools").into_iter().flat_map(Raw::items).any(schema);
+        own || body.get("messages").into_iter().flat_map(Raw::items).any(says_so)
+    });
+    if request.is_some() {
+        return Some(strong("a request of the Messages API"));
+    }
+    let answer = parts.answer.filter(|_| parts.request.is_none())?;
+    if answer.field_is("type", "message") && answer.path(&["usage", "input_tokens"]).is_some() {
+        return Some(strong("a response of the Messages API"));
+    }
+    if says_so(answer) {
+        return Some(strong("a message with content blocks of the Messages API"));
+    }
+    let plain = !answer.field_is("role", "system")
+        && ["tool_calls", "function_call", "name"].iter().all(|n| answer.get(n).is_none());
+    (plain && value.get("type").is_none())
+        .then_some(Evidence { why: "a message with a role and content", strong: false })
+}
+
 fn neutral(value: Raw<'_>) -> Option<Evidence> {
     if value.get("cutline").is_some() {
         return Some(strong("a cutline header"));
@@ -229,8 +279,8 @@ mod tests {
             r#"{"type":"system","subtype":"ui","uuid":"b","parentUuid":"a","sessionId":"s","systemPayload":{}}"#,
             r#"{"type":"tool_result","uuid":"c","parentUuid":"b","sessionId":"s","toolCallResult":{}}"#,
         ] {
-            assert_eq!(found(&[qwen]), None, "{qwen}");
-            assert_eq!(found(&[qwen, note]), None, "one line of it tells: {qwen}");
+            assert_ne!(found(&[qwen]), Some(Format::ClaudeCode), "{qwen}");
+            assert_ne!(found(&[qwen, note]), Some(Format::ClaudeCode), "one line of it tells: {qwen}");
         }
         for bare in [
             r#"{"type":"reasoning","id":"rs_1","summary":[]}"#,

@@ -1,6 +1,8 @@
 //! Lines become records. One folder or file per transcript format, all behind [`Adapter`].
 //!
-//! Comes in: the bytes of one physical line with its number and offset, in file order.
+//! Comes in: whole JSON objects with their place, in file order: the lines of a file, or, of a file that is one document,
+//! the items of its array or the object that it is. To an adapter an item is a line: `Line::bytes` is the item alone,
+//! `Line::offset` its place in the file, and a record reads no more than that again when somebody looks.
 //! Goes out: records, events, usage and notes in a [`Log`]; the effective [`Context`] of the main lane; the decoded
 //! [`Body`] of one record when somebody looks at it.
 //! Must never: fail (an unknown line becomes `Kind::Opaque`, counted and kept byte for byte), keep payload in
@@ -8,6 +10,7 @@
 
 use crate::model::{Body, Context, Log, Record};
 
+pub mod anthropic;
 mod capability;
 pub mod claude;
 pub mod codex;
@@ -44,6 +47,8 @@ pub enum Format {
     Pi,
     /// Sessions of OpenCode: exports, and its database row by row.
     OpenCode,
+    /// Messages of the Anthropic API: a list of them, or a log of requests.
+    Anthropic,
     /// The neutral `cutline` JSONL.
     Cutline,
     /// A format that a map describes.
@@ -52,7 +57,8 @@ pub enum Format {
 
 impl Format {
     /// Every format that code reads, in the order of detection.
-    pub const ALL: [Self; 5] = [Self::ClaudeCode, Self::Codex, Self::Pi, Self::OpenCode, Self::Cutline];
+    pub const ALL: [Self; 6] =
+        [Self::ClaudeCode, Self::Codex, Self::Pi, Self::OpenCode, Self::Anthropic, Self::Cutline];
 
     /// Every format that is known: those that code reads, then the mapped ones.
     pub fn known() -> impl Iterator<Item = Self> {
@@ -66,6 +72,7 @@ impl Format {
             Self::Codex => "codex",
             Self::Pi => "pi",
             Self::OpenCode => "opencode",
+            Self::Anthropic => "anthropic-messages",
             Self::Cutline => "cutline",
             Self::Mapped(mapping) => mapping.map().name(),
         }
@@ -78,6 +85,7 @@ impl Format {
             Self::Codex => "Codex",
             Self::Pi => "pi",
             Self::OpenCode => "OpenCode",
+            Self::Anthropic => "Anthropic Messages",
             Self::Cutline => "cutline, the neutral format",
             Self::Mapped(mapping) => mapping.map().title(),
         }
@@ -90,6 +98,7 @@ impl Format {
             Self::Codex => "~/.codex/sessions/<day>/rollout-*.jsonl",
             Self::Pi => "~/.pi/agent/sessions/--<folder>--/<time>_<id>.jsonl",
             Self::OpenCode => "what `opencode export` prints",
+            Self::Anthropic => "messages as *.json or *.jsonl, and logs of requests and responses",
             Self::Cutline => "any *.jsonl of a runtime of one's own, and exports",
             Self::Mapped(mapping) => mapping.map().reads(),
         }
@@ -107,6 +116,7 @@ impl Format {
             Self::Codex => Box::new(codex::Codex::new(file_stem)),
             Self::Pi => Box::new(pi::Pi::new(file_stem)),
             Self::OpenCode => Box::new(opencode::OpenCode::new(file_stem)),
+            Self::Anthropic => Box::new(anthropic::Anthropic::new(file_stem)),
             Self::Cutline => Box::new(neutral::Neutral::new()),
             Self::Mapped(mapping) => Box::new(map::Mapped::new(mapping)),
         }
@@ -116,11 +126,11 @@ impl Format {
 /// One whole JSON value of the transcript with its place.
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'a> {
-    /// 1-based physical line.
+    /// 1-based physical line, of an item of a document the one on which it begins.
     pub number: u32,
-    /// Byte offset of the physical line in its segment.
+    /// Byte offset of the physical line, or of the item, in its segment.
     pub offset: u64,
-    /// The physical line without its newline; [`Raw::range`] of `value` counts from its start.
+    /// The physical line without its newline, or the item; [`Raw::range`] of `value` counts from its start.
     pub bytes: &'a [u8],
     /// The value.
     pub value: Raw<'a>,
@@ -128,6 +138,8 @@ pub struct Line<'a> {
     pub segment: u16,
     /// Recovered from a damaged line: the runtime itself does not see it.
     pub salvaged: bool,
+    /// No line of its own: an item of a document's array, or the document itself.
+    pub in_document: bool,
 }
 
 impl Line<'_> {
