@@ -82,7 +82,8 @@ impl Anthropic {
             if lane == LaneId::MAIN {
                 self.model(answer.get("model"));
             }
-            if std::mem::take(&mut self.retrying)
+            if lane == LaneId::MAIN
+                && !std::mem::take(&mut self.errors).is_empty()
                 && let Some(record) = log.records.get_mut(first as usize)
             {
                 record.flags = record.flags.with(Flags::SETTLES_RETRY);
@@ -90,16 +91,16 @@ impl Anthropic {
         } else if let Some(error) = parts.error {
             let record = Record { time: parts.time, lane, tokens: 0, ..line.record(Kind::Notice, error) };
             let at = log.push(record);
-            self.failed(at, thread, log);
+            self.failed(at, Spot::of(line, error), thread, log);
         }
     }
 
     /// A request failed: until one is answered it is being tried again.
-    fn failed(&mut self, at: RecordId, thread: usize, log: &mut Log) {
+    fn failed(&mut self, at: RecordId, error: Spot, thread: usize, log: &mut Log) {
         if thread != self.main {
             return;
         }
-        self.retrying = true;
+        self.errors.push(error);
         let id = log.syms.intern("api-error");
         // The notice is no part of the list; what was sent last is.
         let newest = self.live().last().and_then(|n| self.messages.get(*n)).and_then(|m| m.records().last());
@@ -115,13 +116,12 @@ impl Anthropic {
         let common = echoed(thread, &self.messages, sent, common, log);
         // A response that the client did not take up is no turn.
         let answered = thread.live.last().and_then(|n| self.messages.get(*n)).is_some_and(|message| message.response);
-        let shrinks = common + usize::from(answered) < before;
+        let taken_back = common + usize::from(answered) < before;
+        let shrinks = taken_back && (common == 0 || sent.keys.len() < before);
         if shrinks && n == self.main {
             log.boundaries.push(Boundary { line: line.number, before: None, automatic: true });
-            if common > 0 {
-                let text = format!("This request takes back {} messages of the one before.", before - common);
-                log.note(NoteKind::Format, line.number, text);
-            }
+            let text = format!("This request takes back {} messages of the one before.", before - common);
+            log.note(NoteKind::Format, line.number, text);
         }
         if common < before {
             self.swallowed(n, common, sent, line, log);

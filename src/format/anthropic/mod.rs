@@ -92,8 +92,8 @@ pub struct Anthropic {
     placed: usize,
     /// The list changed before its end.
     stale: bool,
-    /// Requests failed and none was answered since.
-    retrying: bool,
+    /// Errors in the place of responses, since the last response.
+    errors: Vec<Spot>,
     /// Some response says how many tokens it took.
     measured: bool,
 }
