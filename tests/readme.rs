@@ -1,14 +1,17 @@
-//! The README tells the truth: its console blocks are run, its key table is generated.
-//! `UPDATE_DOCS=1 cargo test --test readme` writes the key table anew.
-#![expect(clippy::disallowed_methods, reason = "writes the generated table")]
+//! The README tells the truth: its console blocks are run, its tables of keys and formats are generated.
+//! `UPDATE_DOCS=1 cargo test --test readme` writes the tables anew.
+#![expect(clippy::disallowed_methods, reason = "writes the generated tables")]
 #![expect(clippy::unwrap_used, reason = "a test that fails says where")]
 
 use std::{fmt::Write as _, fs, process::Command};
 
-use cutline::ui::{Group, action_table};
+use cutline::{
+    export::FormatsReport,
+    ui::{Group, action_table},
+};
 
-const OPEN: &str = "<!-- keys -->\n";
-const CLOSE: &str = "<!-- /keys -->";
+const KEYS: [&str; 2] = ["<!-- keys -->\n", "<!-- /keys -->"];
+const FORMATS: [&str; 2] = ["<!-- formats -->\n", "<!-- /formats -->"];
 
 /// A command of a console block with what it must print.
 #[derive(Debug, PartialEq)]
@@ -109,16 +112,23 @@ fn key_table() -> String {
     out
 }
 
-#[test]
-fn the_key_table_is_generated() {
+/// The README has `table` between the marks, or gets it.
+fn is_generated([open, close]: [&str; 2], table: &str) {
     let readme = fs::read_to_string("README.md").unwrap();
-    let (head, rest) = readme.split_once(OPEN).unwrap();
-    let (kept, tail) = rest.split_once(CLOSE).unwrap();
+    let (head, rest) = readme.split_once(open).unwrap();
+    let (kept, tail) = rest.split_once(close).unwrap();
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write("README.md", format!("{head}{OPEN}{}{CLOSE}{tail}", key_table())).unwrap();
+        fs::write("README.md", format!("{head}{open}{table}{close}{tail}")).unwrap();
         return;
     }
-    assert_eq!(kept, key_table(), "UPDATE_DOCS=1 writes it anew");
+    assert_eq!(kept, table, "UPDATE_DOCS=1 writes it anew");
+}
+
+// One test for both: they write the same file.
+#[test]
+fn the_tables_are_generated() {
+    is_generated(KEYS, &key_table());
+    is_generated(FORMATS, &format!("\n{}\n", FormatsReport::new().table()));
 }
 
 #[test]

@@ -38,7 +38,7 @@ impl MapCheck {
     pub fn of(mapping: Mapping, session: &Session, bytes: &[u8]) -> Self {
         let mut check = Self::default();
         if mapping.map().container() == Container::Document {
-            check.line(mapping, 1, bytes);
+            check.document(mapping, bytes);
         } else {
             for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
                 check.line(mapping, number, line);
@@ -49,15 +49,32 @@ impl MapCheck {
         check
     }
 
+    fn document(&mut self, mapping: Mapping, bytes: &[u8]) {
+        let Ok(value) = Raw::parse(bytes) else {
+            self.lines.push("     1  the document is not whole JSON".to_string());
+            return;
+        };
+        let (mut at, mut number) = (0, 1);
+        let records: Vec<Raw<'_>> = if value.is_array() { value.items().collect() } else { vec![value] };
+        for record in records {
+            self.evidence += usize::from(mapping.map().speaks(record));
+            for (record, understood) in mapping.map().explain(record) {
+                let start = record.range().0 as usize;
+                let between = bytes.get(at..start).unwrap_or_default();
+                number += between.iter().filter(|byte| **byte == b'\n').count();
+                at = at.max(start);
+                self.record(number, record, &understood);
+            }
+        }
+    }
+
     fn line(&mut self, mapping: Mapping, number: usize, line: &[u8]) {
         for piece in pieces(line) {
             match piece {
                 Piece::Value { value, .. } => {
                     self.evidence += usize::from(mapping.map().speaks(value));
                     for (record, understood) in mapping.map().explain(value) {
-                        let before = line.get(..record.range().0 as usize).unwrap_or_default();
-                        let newlines = before.iter().filter(|byte| **byte == b'\n').count();
-                        self.record(number + newlines, record, &understood);
+                        self.record(number, record, &understood);
                     }
                 }
                 Piece::Gap(..) => self.lines.push(format!("{number:>6}  NUL bytes")),
@@ -129,9 +146,13 @@ impl MapCheck {
                 "{count} × {kind} has no rule: write one, with emit = \"notice\" if it does not matter."
             ));
         }
-        for line in map.rule_lines().filter(|line| !self.used.contains_key(line)) {
-            self.hints
-                .push(format!("The rule on line {line} never applied here: check its `when`, `each` and `item`."));
+        let idle = map.rule_lines().filter(|line| !self.used.contains_key(line));
+        let idle: Vec<String> = idle.map(|line| line.to_string()).collect();
+        if !idle.is_empty() {
+            let lines = idle.join(", ");
+            self.hints.push(format!(
+                "Rules that never applied here: lines {lines}. If they should have, check `when`, `each` and `item`."
+            ));
         }
         if self.evidence == 0 {
             self.hints.push("No [[evidence]] holds of any line: the format would not be found without --map.".into());

@@ -31,11 +31,15 @@ pub struct Detection {
 /// Looks at the first whole lines of a file. `None`: nothing here is a transcript that cutline knows.
 pub fn detect(lines: &[&[u8]]) -> Option<Detection> {
     let values = values(lines);
-    // Formats with code of their own go first; maps are for what none of them knows.
+    // Formats with code of their own go first; maps are for what none of them knows; and of plain messages many runtimes
+    // have a form of their own, so that the API's is the last to be thought of.
     let own = Format::ALL
         .into_iter()
+        .filter(|format| *format != Format::Anthropic)
         .filter(|format| *format != Format::ClaudeCode || !values.iter().any(|(_, value)| is_qwen(*value)));
-    best(own, &values, false).or_else(|| best(Mapping::all().into_iter().map(Format::Mapped), &values, false))
+    best(own, &values, false)
+        .or_else(|| best(Mapping::all().into_iter().map(Format::Mapped), &values, false))
+        .or_else(|| best([Format::Anthropic].into_iter(), &values, false))
 }
 
 /// The same once nothing will follow: a list of plain messages, every one of which could be of several runtimes, is read
@@ -279,8 +283,9 @@ mod tests {
             r#"{"type":"system","subtype":"ui","uuid":"b","parentUuid":"a","sessionId":"s","systemPayload":{}}"#,
             r#"{"type":"tool_result","uuid":"c","parentUuid":"b","sessionId":"s","toolCallResult":{}}"#,
         ] {
-            assert_ne!(found(&[qwen]), Some(Format::ClaudeCode), "{qwen}");
-            assert_ne!(found(&[qwen, note]), Some(Format::ClaudeCode), "one line of it tells: {qwen}");
+            let name = |lines: &[&str]| found(lines).map(Format::name);
+            assert_eq!(name(&[qwen]), Some("qwen"), "{qwen}");
+            assert_eq!(name(&[qwen, note]), Some("qwen"), "one line of it tells: {qwen}");
         }
         for bare in [
             r#"{"type":"reasoning","id":"rs_1","summary":[]}"#,

@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::inspect::Capabilities;
 use crate::format::{Format, map::Container};
 
-/// `cutline formats --json`: what can be read, by code or by a map, and what each format tells and hides.
+/// `cutline formats --json`: what can be read, by code or by a map, and what each format tells and hides. Whether a file
+/// can be compacted may depend on the file: `inspect` says it.
 #[derive(Debug, Serialize)]
 pub struct FormatsReport {
     schema: &'static str,
@@ -53,9 +54,8 @@ impl FormatsReport {
 
     /// The table of the README.
     pub fn table(&self) -> String {
-        let mut out =
-            "| format | name | open calls | results | ids | usage | window | writes | read by |\n".to_string();
-        out.push_str("|---|---|---|---|---|---|---|---|---|\n");
+        let mut out = "| format | name | open calls | results | ids | usage | window | read by |\n".to_string();
+        out.push_str("|---|---|---|---|---|---|---|---|\n");
         for item in &self.formats {
             let cells = item.capabilities.cells();
             let _ = writeln!(out, "| {} | `{}` | {} | {} |", item.title, item.name, cells.join(" | "), item.read_by);

@@ -281,8 +281,7 @@ impl Capabilities {
             yes(self.window, "window"),
         ];
         let shown: Vec<&str> = shown.into_iter().flatten().collect();
-        let writes = if self.commit.is_empty() { "read only" } else { "can be compacted" };
-        format!("shows {}; ids: {}; {writes}", shown.join(", "), self.ids)
+        format!("shows {}; ids: {}", shown.join(", "), self.ids)
     }
 
     /// Cells of the README's table.

@@ -5,21 +5,42 @@ use std::sync::LazyLock;
 use super::{Map, Mapping};
 
 /// Texts of the maps, in the order of detection.
-const TEXTS: [&str; 14] = [
+const TEXTS: [&str; 35] = [
     include_str!("../../../assets/formats/copilot.toml"),
     include_str!("../../../assets/formats/kimi.toml"),
     include_str!("../../../assets/formats/kimi-cli.toml"),
     include_str!("../../../assets/formats/qwen.toml"),
     include_str!("../../../assets/formats/gemini.toml"),
     include_str!("../../../assets/formats/droid.toml"),
-    include_str!("../../../assets/formats/droid-stream.toml"),
     include_str!("../../../assets/formats/grok.toml"),
+    include_str!("../../../assets/formats/gptme.toml"),
     include_str!("../../../assets/formats/chat-lines.toml"),
     include_str!("../../../assets/formats/langchain-lines.toml"),
     include_str!("../../../assets/formats/autogen.toml"),
     include_str!("../../../assets/formats/otel.toml"),
     include_str!("../../../assets/formats/acp.toml"),
-    include_str!("../../../assets/formats/gptme.toml"),
+    include_str!("../../../assets/formats/agent-stream.toml"),
+    include_str!("../../../assets/formats/gemini-stream.toml"),
+    include_str!("../../../assets/formats/cursor-stream.toml"),
+    include_str!("../../../assets/formats/droid-stream.toml"),
+    include_str!("../../../assets/formats/opencode-stream.toml"),
+    include_str!("../../../assets/formats/pi-stream.toml"),
+    include_str!("../../../assets/formats/cline-stream.toml"),
+    include_str!("../../../assets/formats/cline.toml"),
+    include_str!("../../../assets/formats/roo.toml"),
+    include_str!("../../../assets/formats/mini-swe.toml"),
+    include_str!("../../../assets/formats/swe-agent.toml"),
+    include_str!("../../../assets/formats/atif.toml"),
+    include_str!("../../../assets/formats/continue.toml"),
+    include_str!("../../../assets/formats/hermes.toml"),
+    include_str!("../../../assets/formats/gemini-document.toml"),
+    include_str!("../../../assets/formats/inspect-ai.toml"),
+    include_str!("../../../assets/formats/langchain-dict.toml"),
+    include_str!("../../../assets/formats/langchain-lc.toml"),
+    include_str!("../../../assets/formats/pydantic-ai.toml"),
+    include_str!("../../../assets/formats/vercel-ui.toml"),
+    include_str!("../../../assets/formats/vercel-model.toml"),
+    include_str!("../../../assets/formats/autogen-state.toml"),
 ];
 
 static ALL: LazyLock<Vec<Mapping>> =

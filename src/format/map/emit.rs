@@ -20,8 +20,6 @@ struct Place<'l, 'a> {
     record: Raw<'a>,
     lane: LaneId,
     row: u32,
-    /// First record that the row gives.
-    first: RecordId,
     /// The row stands for one that was there before.
     again: bool,
     time: Millis,
@@ -41,8 +39,9 @@ impl Mapped {
         let row = instead.unwrap_or(self.rows.len());
         let (first, mark) = (log.next_id(), self.pairing.mark());
         let time = time(map.time.first(record, record));
-        let at = Place { line, record, lane, row, first, again: again || instead.is_some(), time };
+        let at = Place { line, record, lane, row, again: again || instead.is_some(), time };
         let found = emissions(&map.rules, record);
+        self.told.clear();
         let mut kept = None;
         for emission in &found {
             kept = self.apply(&at, emission, log).or(kept);
@@ -71,16 +70,15 @@ impl Mapped {
         let parent = map.tree.as_ref().and_then(|tree| key(&tree.parent));
         let key = key(&map.key);
         let new = Row { first, end: log.next_id(), key, parent, kept, mark };
-        match instead {
-            Some(row) => self.rows.replace(row, new),
-            None => {
-                if let Some(parent) = parent.filter(|parent| self.rows.find(*parent).is_none()) {
-                    let text = format!("The parent `{}` stands nowhere before.", log.syms.name(parent));
-                    log.note(NoteKind::MissingParent, line.number, text);
-                }
-                self.rows.push(new);
-            }
+        if let Some(row) = instead {
+            self.rows.replace(row, new);
+            return;
         }
+        if let Some(parent) = parent.filter(|parent| self.rows.find(*parent).is_none()) {
+            let text = format!("The parent `{}` stands nowhere before.", log.syms.name(parent));
+            log.note(NoteKind::MissingParent, line.number, text);
+        }
+        self.rows.push(new);
     }
 
     /// Records of one row are one message: no cut goes through them.
@@ -171,6 +169,7 @@ impl Mapped {
     ) {
         let mut record = Self::record(at, found, Kind::Call, &found.rule.input);
         (record.id, record.tool) = (Some(of.0), of.1);
+        self.told.insert(of.0);
         record.response = self.response(at, found, Kind::Call, log);
         record.flags = record.flags.with_if(Flags::VOID, void).with_if(Flags::REPEAT, self.is_repeat(at, true, of.0));
         self.push(at, record, log);
@@ -233,7 +232,7 @@ impl Mapped {
             return;
         };
         let mine = at.again && row == at.row;
-        if mine && !Self::told(at, Kind::Call, id, log) {
+        if mine && !self.told.contains(&id) {
             self.push_call(at, found, (id, name), false, log);
         }
         if ends && (closed.is_none() || (mine && closed == Some(at.row))) {
@@ -245,12 +244,6 @@ impl Mapped {
             let record = Self::record(at, found, Kind::Notice, &Paths::default());
             self.push(at, record, log);
         }
-    }
-
-    /// True if the row at hand has pushed a record of `kind` with `id` already.
-    fn told(at: &Place<'_, '_>, kind: Kind, id: Sym, log: &Log) -> bool {
-        let new = log.records.get(at.first as usize..).unwrap_or_default();
-        new.iter().any(|record| record.kind == kind && record.id == Some(id))
     }
 
     fn give_up(&mut self, at: &Place<'_, '_>, found: &Emission<'_>, call: u32, log: &mut Log) {
@@ -277,9 +270,11 @@ impl Mapped {
             }
         };
         let kind = if kept.is_some() { Kind::Summary } else { Kind::Notice };
-        let open = self.pairing.all_open(Some(LaneId::MAIN)).len();
-        if matches!(kept, Some(Kept::Nothing)) && open > 0 {
-            let text = format!("A compaction of the runtime's own dropped {open} open calls.");
+        // In a tree an open call may stand on another branch, which no compaction dropped.
+        let linear = self.mapping.map().tree.is_none();
+        let open = self.pairing.oldest_open(LaneId::MAIN, None).and_then(|call| self.pairing.of(call));
+        if let (Some(Kept::Nothing), true, Some((_, id, _))) = (&kept, linear, open) {
+            let text = format!("A compaction of the runtime's own came while `{}` was open.", log.syms.name(id));
             log.note(NoteKind::Swallowed, at.line.number, text);
         }
         let record = Self::record(at, found, kind, &found.rule.text);
@@ -290,10 +285,10 @@ impl Mapped {
     fn measure(&mut self, at: &Place<'_, '_>, found: &Emission<'_>, log: &mut Log) {
         let figures = &found.rule.figures;
         let sum = |paths: &[super::pointer::Pointer]| {
-            let numbers = paths.iter().filter_map(|path| path.first(found.item, at.record).and_then(Raw::u64));
+            let numbers = paths.iter().filter_map(|path| path.first(found.item, at.record).and_then(number));
             numbers.fold(0u64, u64::saturating_add)
         };
-        let window = figures.window.first(found.item, at.record).and_then(Raw::u64).filter(|window| *window > 0);
+        let window = figures.window.first(found.item, at.record).and_then(number).filter(|window| *window > 0);
         let (input, output) = (sum(&figures.input), sum(&figures.output));
         self.facts.window = window.or(self.facts.window);
         if input > 0 || output > 0 {
@@ -369,6 +364,11 @@ impl Mapped {
     fn plain_record(at: &Place<'_, '_>, kind: Kind, block: Raw<'_>) -> Record {
         Record { time: at.time, lane: at.lane, ..at.line.record(kind, block) }
     }
+}
+
+/// A whole number; also one in quotes, as OTLP writes them.
+fn number(value: Raw<'_>) -> Option<u64> {
+    value.u64().or_else(|| value.str()?.parse().ok())
 }
 
 /// RFC 3339, seconds, milliseconds or nanoseconds, told apart by size.

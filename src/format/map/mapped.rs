@@ -22,6 +22,8 @@ pub struct Mapped {
     pub(super) facts: SessionFacts,
     /// The newest response of each lane while nothing else has come.
     pub(super) runs: FxHashMap<LaneId, Sym>,
+    /// Calls that the row at hand has given.
+    pub(super) told: FxHashSet<Sym>,
     /// Calls and resolutions that were counted, for formats that write them again.
     pub(super) counted: FxHashSet<(LaneId, bool, Sym)>,
 }
@@ -35,6 +37,7 @@ impl Mapped {
             pairing: Pairing::default(),
             facts: SessionFacts::default(),
             runs: FxHashMap::default(),
+            told: FxHashSet::default(),
             counted: FxHashSet::default(),
         }
     }
@@ -93,21 +96,17 @@ impl Mapped {
         self.runs.clear();
     }
 
-    /// Calls `see` with every record of the file in `line` that covers the byte `at`.
+    /// The record of the file in `line` that covers the byte `at`.
     fn record_at<'a>(&self, line: &'a [u8], at: u32) -> Option<Raw<'a>> {
         let covers = |value: &Raw<'_>| {
             let (start, len) = value.range();
             start <= at && at < start.saturating_add(len)
         };
         let map = self.mapping.map();
-        let value = pieces(line).into_iter().find_map(|piece| match piece {
+        let record = pieces(line).into_iter().find_map(|piece| match piece {
             Piece::Value { value, .. } if covers(&value) => Some(value),
             _ => None,
         })?;
-        let record = match &map.records {
-            Some(records) => records.all(value, value).into_iter().find(covers)?,
-            None => value,
-        };
         let reset = map.reset.iter().find(|(when, _)| when.holds(record, record));
         match reset {
             Some((_, records)) => records.all(record, record).into_iter().find(covers).or(Some(record)),
@@ -134,14 +133,17 @@ impl Adapter for Mapped {
             log.lane("main");
         }
         self.learn(line.value);
-        match &self.mapping.map().records {
-            Some(records) => {
-                for record in records.all(line.value, line.value) {
-                    self.learn(record);
-                    self.take(line, record, log);
-                }
-            }
-            None => self.take(line, line.value, log),
+        let Some(records) = &self.mapping.map().records else {
+            self.take(line, line.value, log);
+            return;
+        };
+        // Each record becomes a line of its own: a document is large, and one record is what is read again.
+        for record in records.all(line.value, line.value) {
+            let (at, len) = record.range();
+            let bytes = line.bytes.get(at as usize..(at as usize).saturating_add(len as usize)).unwrap_or_default();
+            let Ok(value) = Raw::parse(bytes) else { continue };
+            self.learn(value);
+            self.take(&Line { offset: line.offset + u64::from(at), bytes, value, ..*line }, value, log);
         }
     }
 

@@ -83,7 +83,8 @@ impl Test {
 
 /// The part of `text` that expressions look at.
 pub(super) fn head(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(SEARCHED)).unwrap_or(text)
+    let end = (0..4).find_map(|back| text.get(..SEARCHED.min(text.len()).saturating_sub(back)));
+    end.unwrap_or(text)
 }
 
 /// Conditions that must all hold.
@@ -112,6 +113,13 @@ mod tests {
     fn holds(pointer: &str, test: Test, json: &str) -> bool {
         let raw = Raw::parse(json.as_bytes()).unwrap();
         When(vec![(Pointer::parse(pointer).unwrap(), vec![test])]).holds(raw, raw)
+    }
+
+    #[test]
+    fn the_head_of_a_text_ends_between_characters() {
+        assert_eq!(head("short"), "short");
+        let long = format!("a{}", "é".repeat(SEARCHED));
+        assert_eq!(head(&long).len(), SEARCHED - 1);
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod rule;
 
 use std::{
     cmp::Ordering,
+    fmt,
     hash::{Hash, Hasher},
     sync::OnceLock,
 };
@@ -211,7 +212,7 @@ impl Map {
 }
 
 /// A map that stays for the life of the program, as cheap to hand round as a name.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Mapping(&'static Map);
 
 impl Mapping {
@@ -260,6 +261,12 @@ impl Mapping {
 }
 
 static OWN: OnceLock<Vec<Mapping>> = OnceLock::new();
+
+impl fmt::Debug for Mapping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.name)
+    }
+}
 
 impl PartialEq for Mapping {
     fn eq(&self, other: &Self) -> bool {

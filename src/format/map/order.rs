@@ -31,7 +31,7 @@ pub(super) struct Row {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     tree: bool,
-    rows: Vec<Row>,
+    list: Vec<Row>,
     by_key: FxHashMap<Sym, Vec<u32>>,
     leaf: Option<Sym>,
     /// Rows whose places the context already has.
@@ -47,11 +47,11 @@ impl Rows {
     }
 
     pub(super) fn len(&self) -> u32 {
-        u32::try_from(self.rows.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.list.len()).unwrap_or(u32::MAX)
     }
 
     pub(super) fn get(&self, row: u32) -> Option<&Row> {
-        self.rows.get(row as usize)
+        self.list.get(row as usize)
     }
 
     /// The newest row with `key`.
@@ -71,12 +71,12 @@ impl Rows {
             }
         }
         self.moved |= row.kept.is_some();
-        self.rows.push(row);
+        self.list.push(row);
     }
 
     /// Puts `row` where another was.
     pub(super) fn replace(&mut self, index: u32, row: Row) {
-        if let Some(place) = self.rows.get_mut(index as usize) {
+        if let Some(place) = self.list.get_mut(index as usize) {
             *place = row;
             self.moved = true;
         }
@@ -84,12 +84,15 @@ impl Rows {
 
     /// Forgets the rows from `index` on.
     pub(super) fn truncate(&mut self, index: u32) {
-        for row in self.rows.drain((index as usize).min(self.rows.len())..) {
-            if let Some(same) = row.key.and_then(|key| self.by_key.get_mut(&key)) {
+        for row in self.list.drain((index as usize).min(self.list.len())..) {
+            let Some(key) = row.key else { continue };
+            if let Some(same) = self.by_key.get_mut(&key) {
                 same.retain(|at| *at < index);
+                if same.is_empty() {
+                    self.by_key.remove(&key);
+                }
             }
         }
-        self.by_key.retain(|_, rows| !rows.is_empty());
         self.leaf = None;
         self.moved = true;
     }
@@ -146,13 +149,13 @@ impl Rows {
             }
             self.context.replace(next);
         } else {
-            for row in self.rows.iter().skip(self.taken) {
+            for row in self.list.iter().skip(self.taken) {
                 if !self.tree || row.key.is_some() {
                     places(row, log, &mut self.context);
                 }
             }
         }
-        self.taken = self.rows.len();
+        self.taken = self.list.len();
         &mut self.context
     }
 

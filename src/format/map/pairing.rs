@@ -92,7 +92,8 @@ impl Pairing {
 
     /// Every open call of `lane`, or of all.
     pub(super) fn all_open(&self, lane: Option<LaneId>) -> Vec<Instance> {
-        self.open.iter().filter(|(of, _)| lane.is_none_or(|lane| lane == *of)).map(|(_, instance)| *instance).collect()
+        let (first, last) = lane.map_or((LaneId::MAIN, LaneId(u16::MAX)), |lane| (lane, lane));
+        self.open.range((first, 0)..=(last, Instance::MAX)).map(|(_, instance)| *instance).collect()
     }
 
     /// Id, name and lane of a call.

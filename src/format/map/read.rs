@@ -1,18 +1,17 @@
 //! TOML becomes a [`Map`], or one sentence about what is wrong with it.
 
-use std::collections::BTreeMap;
+mod tables;
 
 use regex::RegexBuilder;
-use serde::Deserialize;
+use tables::{At, ContainerWord, EvidenceTable, File, FindTable, RuleTable, SessionTable, Table, tells};
 use toml::{Spanned, Value};
 
 use super::{
-    Container, Evidence, Map, SessionPaths, Tells, Tree,
+    Container, Evidence, Map, SessionPaths, Tree,
     matcher::{Literal, Shape, Test, When},
     pointer::{Paths, Pointer},
     rule::{Figures, Find, Reach, Rule, STATES, State, Status, VERBS, Verb},
 };
-use crate::format::{Ids, LateResults};
 
 /// Bytes of a map.
 const LONGEST: usize = 64 << 10;
@@ -30,160 +29,6 @@ pub struct MapError {
     pub line: usize,
     /// The key, what stands there, what was expected.
     pub message: String,
-}
-
-type Table = BTreeMap<Spanned<String>, Spanned<Value>>;
-type At = Spanned<Value>;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct File {
-    format: Spanned<String>,
-    title: String,
-    reads: String,
-    #[serde(default)]
-    container: ContainerWord,
-    records: Option<Spanned<String>>,
-    #[serde(default)]
-    skip: Vec<Table>,
-    tree: Option<TreeTable>,
-    key: Option<At>,
-    #[serde(default)]
-    upsert: bool,
-    #[serde(default)]
-    reset: Vec<ResetTable>,
-    #[serde(default)]
-    rewind: Vec<RewindTable>,
-    lane: Option<At>,
-    response: Option<At>,
-    time: Option<At>,
-    #[serde(default)]
-    session: SessionTable,
-    evidence: Vec<EvidenceTable>,
-    tells: TellsTable,
-    rule: Vec<Spanned<RuleTable>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum ContainerWord {
-    #[default]
-    Lines,
-    Document,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TreeTable {
-    id: At,
-    parent: At,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ResetTable {
-    when: Table,
-    records: Spanned<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RewindTable {
-    when: Table,
-    to: At,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SessionTable {
-    id: Option<At>,
-    version: Option<At>,
-    cwd: Option<At>,
-    branch: Option<At>,
-    model: Option<At>,
-    title: Option<At>,
-    window: Option<At>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct EvidenceTable {
-    when: Table,
-    why: String,
-    #[serde(default)]
-    weak: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct TellsTable {
-    open: bool,
-    results: bool,
-    ids: IdsWord,
-    usage: bool,
-    window: bool,
-    #[serde(default)]
-    lock: bool,
-    #[serde(default)]
-    reexecutes: bool,
-    #[serde(default)]
-    late_results: LateWord,
-    #[serde(default)]
-    hides: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum IdsWord {
-    Unique,
-    Repeat,
-    None,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum LateWord {
-    Kept,
-    Hidden,
-    #[default]
-    Unknown,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RuleTable {
-    #[serde(default)]
-    when: Table,
-    each: Option<Spanned<String>>,
-    #[serde(default)]
-    item: Table,
-    find: Option<FindTable>,
-    emit: Spanned<String>,
-    id: Option<At>,
-    name: Option<At>,
-    strip: Option<String>,
-    text: Option<At>,
-    input: Option<At>,
-    response: Option<At>,
-    status: Option<At>,
-    void_if: Option<Table>,
-    #[serde(default)]
-    repeats: bool,
-    #[serde(default)]
-    every_lane: bool,
-    keeps: Option<Spanned<String>>,
-    from: Option<At>,
-    forgets: Option<Spanned<String>>,
-    input_tokens: Option<At>,
-    output_tokens: Option<At>,
-    window: Option<At>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FindTable {
-    text: At,
-    regex: Spanned<String>,
 }
 
 /// Reads a whole map.
@@ -232,9 +77,6 @@ impl Reader<'_> {
             ContainerWord::Document => Container::Document,
         };
         let records = file.records.as_ref().map(|text| self.pointer("records", text)).transpose()?;
-        if container == Container::Document && records.is_none() {
-            return self.wrong(0, "`records` is missing: a document needs it, like `records = \"/messages/*\"`");
-        }
         let tree = match &file.tree {
             Some(tree) => {
                 Some(Tree { id: self.paths("tree.id", &tree.id)?, parent: self.paths("tree.parent", &tree.parent)? })
@@ -386,14 +228,12 @@ impl Reader<'_> {
     }
 
     fn word<T: Copy>(&self, key: &str, word: &Spanned<String>, known: &[(&str, T)]) -> Read<T> {
-        match known.iter().find(|(name, _)| name == word.get_ref()) {
-            Some((_, value)) => Ok(*value),
-            None => {
-                let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-                let message = format!("`{key}` is `{}`: expected one of {}", word.get_ref(), names.join(", "));
-                self.wrong(word.span().start, message)
-            }
+        if let Some((_, value)) = known.iter().find(|(name, _)| name == word.get_ref()) {
+            return Ok(*value);
         }
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        let message = format!("`{key}` is `{}`: expected one of {}", word.get_ref(), names.join(", "));
+        self.wrong(word.span().start, message)
     }
 
     fn pointer(&self, key: &str, text: &Spanned<String>) -> Read<Pointer> {
@@ -505,27 +345,5 @@ impl Reader<'_> {
             Value::Array(many) => many.iter().map(one).collect(),
             value => Ok(vec![one(value)?]),
         }
-    }
-}
-
-fn tells(table: TellsTable) -> Tells {
-    Tells {
-        open: table.open,
-        results: table.results,
-        ids: match table.ids {
-            IdsWord::Unique => Ids::Unique,
-            IdsWord::Repeat => Ids::Repeat,
-            IdsWord::None => Ids::None,
-        },
-        usage: table.usage,
-        window: table.window,
-        lock: table.lock,
-        reexecutes: table.reexecutes,
-        late_results: match table.late_results {
-            LateWord::Kept => LateResults::Kept,
-            LateWord::Hidden => LateResults::Hidden,
-            LateWord::Unknown => LateResults::Unknown,
-        },
-        hides: table.hides,
     }
 }
