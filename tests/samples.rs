@@ -45,7 +45,8 @@ mod samples {
 
     fn session(path: &str) -> (Vec<u8>, Session) {
         let bytes = fs::read(root(path)).unwrap();
-        let stem = path.rsplit('/').next().unwrap().trim_end_matches(".jsonl").to_string();
+        let name = path.rsplit('/').next().unwrap();
+        let stem = name.rsplit_once('.').unwrap().0.to_string();
         let session = Session::of_bytes(&bytes, None, &stem, Settings::default());
         (bytes, session)
     }
@@ -56,7 +57,7 @@ mod samples {
         let there: BTreeSet<String> = fs::read_dir(root("sample-sessions"))
             .unwrap()
             .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"))
+            .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl" || ending == "json"))
             .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
             .collect();
         assert_eq!(listed, there);

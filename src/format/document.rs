@@ -56,13 +56,15 @@ pub(super) struct Item<'a> {
     pub(super) bytes: Cow<'a, [u8]>,
     /// Bytes of it in the file.
     pub(super) len: u64,
+    /// It was too large to be held: `bytes` are its beginning.
+    pub(super) oversized: bool,
 }
 
 impl Item<'_> {
     /// The same with bytes of its own.
     pub(super) fn owned(&self) -> Item<'static> {
-        let Self { number, offset, len, .. } = *self;
-        Item { number, offset, bytes: Cow::Owned(self.bytes.to_vec()), len }
+        let Self { number, offset, len, oversized, .. } = *self;
+        Item { number, offset, bytes: Cow::Owned(self.bytes.to_vec()), len, oversized }
     }
 
     /// Gives records the lines on which their blocks stand, and no more bytes than the file has.
@@ -195,8 +197,8 @@ impl Document {
             self.hold(tail);
             std::mem::take(&mut self.held).trim_ascii_end().to_vec().into()
         };
-        let len = bytes.len() as u64 + std::mem::take(&mut self.dropped);
-        give(&Item { number, offset, bytes, len });
+        let dropped = std::mem::take(&mut self.dropped);
+        give(&Item { number, offset, len: bytes.len() as u64 + dropped, bytes, oversized: dropped > 0 });
     }
 
     /// Nothing will follow: what is whole of an object that was cut, its brackets closed.
@@ -206,7 +208,7 @@ impl Document {
         let close = last_whole(&bytes)?;
         bytes.truncate(close.0);
         bytes.extend_from_slice(close.1);
-        Some(Item { number, offset, bytes: bytes.into(), len: self.held.len() as u64 })
+        Some(Item { number, offset, bytes: bytes.into(), len: self.held.len() as u64, oversized: false })
     }
 
     /// Counts lines that are not empty, and all lines.

@@ -138,7 +138,7 @@ impl Transcript {
         let value = Raw::parse(&item.bytes).ok().filter(|value| value.is_object());
         let first = self.log.records.len();
         match value {
-            _ if item.len > item.bytes.len() as u64 => oversized(&mut self.log, place, &item.bytes, item.len),
+            _ if item.oversized => oversized(&mut self.log, place, &item.bytes, item.len),
             Some(value) => {
                 let line =
                     Line { number, offset, bytes: &item.bytes, value, segment: 0, salvaged: false, in_document: true };

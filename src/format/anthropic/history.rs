@@ -173,7 +173,10 @@ impl Anthropic {
     fn thread_of(&mut self, sent: &Sent<'_>, log: &mut Log) -> usize {
         let common = |thread: &Thread| thread.common(&sent.keys);
         let most = self.threads.iter().enumerate().max_by_key(|(n, thread)| (common(thread), usize::MAX - n));
-        if let Some((n, _)) = most.filter(|(_, thread)| common(thread) > 0) {
+        // A first message alone says little: a title is asked for with the same one, in another frame.
+        let framed = |thread: &Thread| thread.frame.0 == sent.frame.0 || thread.frame.1 == sent.frame.1;
+        let same = |thread: &Thread| common(thread) > 1 || (common(thread) == 1 && framed(thread));
+        if let Some((n, _)) = most.filter(|(_, thread)| same(thread)) {
             return n;
         }
         let tail = sent.keys.get(1..).unwrap_or_default();

@@ -208,7 +208,7 @@ impl Adapter for Anthropic {
 
     fn capability(&self) -> Capability {
         let mut hides = Vec::new();
-        if self.shape == Shape::Bodies {
+        if self.shape == Shape::Bodies && !self.messages.iter().any(|message| message.response) {
             hides.push("Without responses a call is seen only with the request that answers it.");
         }
         if !self.measured {
