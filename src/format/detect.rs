@@ -42,12 +42,9 @@ pub fn detect(lines: &[&[u8]]) -> Option<Detection> {
         .or_else(|| best([Format::Anthropic].into_iter(), &values, false))
 }
 
-/// The same once nothing will follow: a list of plain messages, every one of which could be of several runtimes, is read
-/// as the first of them.
+/// The same once nothing will follow: plain messages, which say nothing of their runtime, are read as those of the API.
 pub(super) fn detect_at_end(lines: &[&[u8]]) -> Option<Detection> {
-    let values = values(lines);
-    let chats = [Format::Anthropic].into_iter().chain(Mapping::all().into_iter().map(Format::Mapped));
-    detect(lines).or_else(|| best(chats, &values, true))
+    detect(lines).or_else(|| best([Format::Anthropic].into_iter(), &values(lines), true))
 }
 
 fn values<'a>(lines: &[&'a [u8]]) -> Vec<(usize, Raw<'a>)> {
@@ -72,7 +69,8 @@ fn best(formats: impl Iterator<Item = Format>, values: &[(usize, Raw<'_>)], weak
             (format, values.iter().filter_map(of).collect::<Vec<_>>())
         })
         .filter(|(_, evidence)| {
-            evidence.iter().any(|(_, found)| found.strong) || (weak && evidence.len() == values.len())
+            evidence.iter().any(|(_, found)| found.strong)
+                || (weak && !evidence.is_empty() && evidence.len() == values.len())
         })
         .collect();
     let most = found.iter().map(|(_, evidence)| evidence.len()).max()?;

@@ -2,10 +2,14 @@ use std::cell::RefCell;
 
 use cutline::{
     budget::Settings,
+    export::Symbols,
     format::Format,
-    model::{Kind, NoteKind, Payload},
+    model::{Kind, Millis, NoteKind, Payload},
     plan::Session,
+    source::{Change, Feed, Status},
+    ui::{Msg, Options, State, Theme, update},
 };
+use jiff::tz::TimeZone;
 
 use super::{FILES, bytes, read, records, session, told};
 
@@ -132,4 +136,46 @@ fn a_look_at_one_record_of_a_large_document_reads_its_item() {
     assert!(*payload.1.borrow() < 400, "{}", payload.1.borrow());
     let last = session.record(3999).unwrap();
     assert_eq!(last.line, 4000);
+}
+
+/// Follows a file on a screen.
+fn follow(state: &mut State, feeds: Vec<Feed>) -> String {
+    for feed in feeds {
+        update(state, Msg::Feed(feed));
+    }
+    update(state, Msg::Settle(Millis(0)));
+    told(state.session())
+}
+
+#[test]
+fn rewritten_in_place_the_last_whole_state_stays_until_there_is_a_new_one() {
+    let options = Options {
+        name: "open.json".to_string(),
+        stem: "open".to_string(),
+        format: None,
+        settings: Settings::default(),
+        symbols: Symbols::Unicode,
+        theme: Theme::default(),
+        zone: TimeZone::UTC,
+        operator: "jo".to_string(),
+        no_writes: None,
+        summariser: None,
+    };
+    let mut state = State::new(options, (120, 40), Millis(0));
+    let chunk = |offset: usize, bytes: &[u8]| Feed::Chunk { offset: offset as u64, bytes: bytes.to_vec() };
+    let reset = || Feed::Reset { keep: 0, reason: Change::Rewritten };
+    let live = || Feed::Status(Status::Live);
+
+    let old = bytes("open.json");
+    let before = follow(&mut state, vec![chunk(0, &old), live()]);
+    assert_eq!(before, told(&read("open.json")));
+
+    // The agent went on and writes everything again: half of it is seen, then the rest.
+    let text = String::from_utf8(old).unwrap();
+    let more = text.replace("\n]", ",\n  {\"role\": \"user\", \"content\": \"stop\"}\n]").into_bytes();
+    let (half, rest) = more.split_at(more.len() / 2);
+    assert_eq!(follow(&mut state, vec![reset(), chunk(0, half), live()]), before);
+    let after = follow(&mut state, vec![chunk(half.len(), rest), live()]);
+    assert_eq!(after, format!("{before}, user"));
+    assert_eq!(whole(state.session()), whole(&Session::of_bytes(&more, None, "open", Settings::default())));
 }

@@ -258,7 +258,9 @@ impl Adapter for Anthropic {
             self.context.replace(next);
         } else {
             let mut context = std::mem::take(&mut self.context);
-            live.iter().for_each(|n| self.place(*n, None, log, &mut context));
+            for n in &live {
+                self.place(*n, None, log, &mut context);
+            }
             self.context = context;
         }
         self.placed = self.live().len();

@@ -329,7 +329,7 @@ impl Writer<'_> {
         let place = if self.source.shape == Shape::Bodies { spot } else { whole };
         let gone = || ForkError::Gone(place.line);
         let bytes = read(self.order, place)?;
-        let value = Raw::parse(&bytes).map_err(|_| gone())?;
+        let value = Raw::parse(&bytes).ok().ok_or_else(gone)?;
         let message = Parts::of(value).answer.ok_or_else(gone)?;
         let content = message.get("content").ok_or_else(gone)?;
         if self.source.shape == Shape::Bodies && response {
