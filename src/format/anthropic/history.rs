@@ -102,9 +102,13 @@ impl Anthropic {
         }
         self.errors.push(error);
         let id = log.syms.intern("api-error");
-        // The notice is no part of the list; what was sent last is.
-        let newest = self.live().last().and_then(|n| self.messages.get(*n)).and_then(|m| m.records().last());
-        log.event_at(newest.unwrap_or(at), Event::RetryOpen(id));
+        // The notice is no part of the list; what was sent last is: its words, or its first result, because behind the
+        // results a given-up call may be answered.
+        let records =
+            self.live().last().and_then(|n| self.messages.get(*n)).map_or(at..at + 1, super::Message::records);
+        let words = |id: &RecordId| log.records.get(*id as usize).is_some_and(|record| !record.kind.is_resolution());
+        let newest = records.clone().last().filter(words).unwrap_or(records.start);
+        log.event_at(newest, Event::RetryOpen(id));
     }
 
     /// Takes what is new in a request and gives the number of its conversation.
@@ -138,6 +142,10 @@ impl Anthropic {
             self.placed = self.placed.min(common);
             self.model(sent.body.get("model"));
         }
+        // Another request than the one that failed: the attempts are over, whatever became of them.
+        let over =
+            n == self.main && sent.keys.len().max(before) > common && !std::mem::take(&mut self.errors).is_empty();
+        let fresh = log.next_id();
         for (message, key) in sent.messages.iter().zip(&sent.keys).skip(common) {
             let known = self.threads.get(n).is_some_and(|thread| thread.seen.contains(key));
             let flags = Flags::NONE.with_if(Flags::REPEAT, known);
@@ -145,6 +153,9 @@ impl Anthropic {
             if (first || shrinks) && self.live().len() == 1 && n == self.main && !self.measured {
                 frame_weight(sent.body, log);
             }
+        }
+        if let Some(record) = log.records.get_mut(fresh as usize).filter(|_| over) {
+            record.flags = record.flags.with(Flags::SETTLES_RETRY);
         }
         n
     }
