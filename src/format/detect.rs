@@ -1,6 +1,6 @@
 //! Which format a file is, by evidence in its first lines, with the reasons.
 
-use super::{Format, Piece, json::Raw, map::Mapping, pieces};
+use super::{Format, Piece, api::Dialect, json::Raw, map::Mapping, pieces};
 
 /// Lines after which a file without evidence is no transcript.
 pub(super) const PATIENCE: usize = 200;
@@ -30,25 +30,7 @@ pub struct Detection {
 
 /// Looks at the first whole lines of a file. `None`: nothing here is a transcript that cutline knows.
 pub fn detect(lines: &[&[u8]]) -> Option<Detection> {
-    let values = values(lines);
-    // Formats with code of their own go first; maps are for what none of them knows; and of plain messages many runtimes
-    // have a form of their own, so that the API's is the last to be thought of.
-    let own = Format::ALL
-        .into_iter()
-        .filter(|format| *format != Format::Anthropic)
-        .filter(|format| *format != Format::ClaudeCode || !values.iter().any(|(_, value)| is_qwen(*value)));
-    best(own, &values, false)
-        .or_else(|| best(Mapping::all().into_iter().map(Format::Mapped), &values, false))
-        .or_else(|| best([Format::Anthropic].into_iter(), &values, false))
-}
-
-/// The same once nothing will follow: plain messages, which say nothing of their runtime, are read as those of the API.
-pub(super) fn detect_at_end(lines: &[&[u8]]) -> Option<Detection> {
-    detect(lines).or_else(|| best([Format::Anthropic].into_iter(), &values(lines), true))
-}
-
-fn values<'a>(lines: &[&'a [u8]]) -> Vec<(usize, Raw<'a>)> {
-    lines
+    let values: Vec<(usize, Raw<'_>)> = lines
         .iter()
         .take(PATIENCE)
         .enumerate()
@@ -57,20 +39,39 @@ fn values<'a>(lines: &[&'a [u8]]) -> Vec<(usize, Raw<'a>)> {
             Piece::Value { value, .. } if value.is_object() => Some((n, value)),
             _ => None,
         })
-        .collect()
+        .collect();
+    // Formats with code of their own go first; maps are for what none of them knows; what an API takes is in many logs.
+    let own = Format::ALL
+        .into_iter()
+        .filter(|format| api_of(*format).is_none())
+        .filter(|format| *format != Format::ClaudeCode || !values.iter().any(|(_, value)| is_qwen(*value)));
+    let api = || Format::ALL.into_iter().filter(|format| api_of(*format).is_some());
+    best(own, &values, true)
+        .or_else(|| best(Mapping::all().into_iter().map(Format::Mapped), &values, true))
+        .or_else(|| best(api(), &values, true))
+        .or_else(|| best(api(), &values, false))
 }
 
-/// The format that the most lines speak for; among equals the first, and it says so. With `weak` nothing needs to be
-/// strong, but every line has to speak.
-fn best(formats: impl Iterator<Item = Format>, values: &[(usize, Raw<'_>)], weak: bool) -> Option<Detection> {
+fn api_of(format: Format) -> Option<Dialect> {
+    match format {
+        Format::Anthropic => Some(Dialect::Anthropic),
+        Format::OpenAiChat => Some(Dialect::Chat),
+        Format::OpenAiResponses => Some(Dialect::Responses),
+        _ => None,
+    }
+}
+
+/// The format that the most lines speak for; among equals the first, and it says so. `sure`: one line of it at least
+/// speaks for no other.
+fn best(formats: impl Iterator<Item = Format>, values: &[(usize, Raw<'_>)], sure: bool) -> Option<Detection> {
     let mut found: Vec<(Format, Vec<(usize, Evidence)>)> = formats
         .map(|format| {
             let of = |(n, value): &(usize, Raw<'_>)| evidence(format, *value).map(|found| (*n, found));
             (format, values.iter().filter_map(of).collect::<Vec<_>>())
         })
         .filter(|(_, evidence)| {
-            evidence.iter().any(|(_, found)| found.strong)
-                || (weak && !evidence.is_empty() && evidence.len() == values.len())
+            let strong = evidence.iter().any(|(_, found)| found.strong);
+            !evidence.is_empty() && (strong || !sure)
         })
         .collect();
     let most = found.iter().map(|(_, evidence)| evidence.len()).max()?;
@@ -103,8 +104,11 @@ fn evidence(format: Format, value: Raw<'_>) -> Option<Evidence> {
         Format::Codex => codex(value),
         Format::Pi => pi(value),
         Format::OpenCode => opencode(value),
-        Format::Anthropic => anthropic(value),
         Format::Cutline => neutral(value),
+        Format::Anthropic | Format::OpenAiChat | Format::OpenAiResponses => {
+            let (why, strong) = super::api::evidence(api_of(format)?, value)?;
+            Some(Evidence { why, strong })
+        }
         Format::Mapped(mapping) => mapping.map().evidence(value).map(|(why, weak)| Evidence { why, strong: !weak }),
     }
 }
@@ -208,40 +212,6 @@ fn pi(value: Raw<'_>) -> Option<Evidence> {
     // Version 1 has no ids.
     let why = if linked { "an entry with id and parentId" } else { "an entry without id" };
     Some(Evidence { why, strong: linked })
-}
-
-/// Fields of the envelopes in which other runtimes log such messages.
-const ENVELOPES: [&str; 8] = ["uuid", "parentUuid", "parentId", "sessionId", "payload", "kind", "info", "parts"];
-
-fn anthropic(value: Raw<'_>) -> Option<Evidence> {
-    use super::anthropic::parts::{Parts, says_so};
-    if ENVELOPES.iter().any(|name| value.get(name).is_some()) {
-        return None;
-    }
-    let typed = value.get("type").is_some_and(|kind| !kind.is("message") && !kind.is("error"));
-    if typed || (value.get("type").is_some() && value.get("message").is_some()) {
-        return None;
-    }
-    let parts = Parts::of(value);
-    let request = parts.request.filter(|body| {
-        let schema = |tool: Raw<'_>| tool.get("input_schema").is_some();
-        let own = body.get("system").is_some() || body.get("tools").into_iter().flat_map(Raw::items).any(schema);
-        own || body.get("messages").into_iter().flat_map(Raw::items).any(says_so)
-    });
-    if request.is_some() {
-        return Some(strong("a request of the Messages API"));
-    }
-    let answer = parts.answer.filter(|_| parts.request.is_none())?;
-    if answer.field_is("type", "message") && answer.path(&["usage", "input_tokens"]).is_some() {
-        return Some(strong("a response of the Messages API"));
-    }
-    if says_so(answer) {
-        return Some(strong("a message with content blocks of the Messages API"));
-    }
-    let plain = !answer.field_is("role", "system")
-        && ["tool_calls", "function_call", "name"].iter().all(|n| answer.get(n).is_none());
-    (plain && value.get("type").is_none())
-        .then_some(Evidence { why: "a message with a role and content", strong: false })
 }
 
 fn neutral(value: Raw<'_>) -> Option<Evidence> {

@@ -11,6 +11,7 @@
 use crate::model::{Body, Context, Log, Record};
 
 pub mod anthropic;
+mod api;
 mod capability;
 pub mod claude;
 pub mod codex;
@@ -49,6 +50,10 @@ pub enum Format {
     OpenCode,
     /// Messages of the Anthropic API: a list of them, or a log of requests.
     Anthropic,
+    /// Logs of OpenAI Chat Completions, and of the many that speak it.
+    OpenAiChat,
+    /// Lists of OpenAI Responses items.
+    OpenAiResponses,
     /// The neutral `cutline` JSONL.
     Cutline,
     /// A format that a map describes.
@@ -57,8 +62,16 @@ pub enum Format {
 
 impl Format {
     /// Every format that code reads, in the order of detection.
-    pub const ALL: [Self; 6] =
-        [Self::ClaudeCode, Self::Codex, Self::Pi, Self::OpenCode, Self::Anthropic, Self::Cutline];
+    pub const ALL: [Self; 8] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Pi,
+        Self::OpenCode,
+        Self::Cutline,
+        Self::Anthropic,
+        Self::OpenAiChat,
+        Self::OpenAiResponses,
+    ];
 
     /// Every format that is known: those that code reads, then the mapped ones.
     pub fn known() -> impl Iterator<Item = Self> {
@@ -73,6 +86,8 @@ impl Format {
             Self::Pi => "pi",
             Self::OpenCode => "opencode",
             Self::Anthropic => "anthropic-messages",
+            Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
             Self::Cutline => "cutline",
             Self::Mapped(mapping) => mapping.map().name(),
         }
@@ -86,6 +101,8 @@ impl Format {
             Self::Pi => "pi",
             Self::OpenCode => "OpenCode",
             Self::Anthropic => "Anthropic Messages",
+            Self::OpenAiChat => "OpenAI Chat Completions",
+            Self::OpenAiResponses => "OpenAI Responses",
             Self::Cutline => "cutline, the neutral format",
             Self::Mapped(mapping) => mapping.map().title(),
         }
@@ -98,7 +115,8 @@ impl Format {
             Self::Codex => "~/.codex/sessions/<day>/rollout-*.jsonl",
             Self::Pi => "~/.pi/agent/sessions/--<folder>--/<time>_<id>.jsonl",
             Self::OpenCode => "what `opencode export` prints",
-            Self::Anthropic => "messages as *.json or *.jsonl, and logs of requests and responses",
+            Self::Anthropic | Self::OpenAiChat => "an array, a message a line, or bodies of requests and responses",
+            Self::OpenAiResponses => "a list of items, an item a line, or bodies of requests and responses",
             Self::Cutline => "any *.jsonl of a runtime of one's own, and exports",
             Self::Mapped(mapping) => mapping.map().reads(),
         }
@@ -117,6 +135,8 @@ impl Format {
             Self::Pi => Box::new(pi::Pi::new(file_stem)),
             Self::OpenCode => Box::new(opencode::OpenCode::new(file_stem)),
             Self::Anthropic => Box::new(anthropic::Anthropic::new(file_stem)),
+            Self::OpenAiChat => Box::new(api::Api::new(api::Dialect::Chat)),
+            Self::OpenAiResponses => Box::new(api::Api::new(api::Dialect::Responses)),
             Self::Cutline => Box::new(neutral::Neutral::new()),
             Self::Mapped(mapping) => Box::new(map::Mapped::new(mapping)),
         }

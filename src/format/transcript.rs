@@ -2,7 +2,7 @@
 
 use super::{
     Adapter, Continues, Detection, Format, Line, Piece, detect,
-    detect::{PATIENCE, detect_at_end},
+    detect::PATIENCE,
     document::{Document, Item, Shape, shape},
     json::Raw,
     pieces,
@@ -112,7 +112,7 @@ impl Transcript {
         } else if !self.hopeless() {
             let speaks = detect(&[&item.bytes]).is_some();
             self.early_items.push(item.owned());
-            if speaks {
+            if speaks || self.is_late() {
                 self.settle_items(false);
             }
         }
@@ -122,9 +122,14 @@ impl Transcript {
     fn settle_items(&mut self, last: bool) {
         if self.adapter.is_none() {
             let items: Vec<&[u8]> = self.early_items.iter().map(|item| &*item.bytes).collect();
-            let Some(detection) = (if last { detect_at_end(&items) } else { detect(&items) }) else { return };
-            self.adapter = Some(detection.format.adapter(&self.stem));
+            let Some(detection) = detect(&items) else { return };
+            // A later item may tell two formats apart that fit just as well.
+            let waits = !detection.rivals.is_empty() && !last && !self.is_late();
+            self.adapter = (!waits).then(|| detection.format.adapter(&self.stem));
             self.detection = Some(detection);
+            if waits {
+                return;
+            }
         }
         for item in std::mem::take(&mut self.early_items) {
             self.take_item(&item);
@@ -191,23 +196,19 @@ impl Transcript {
             self.finish_document();
             return;
         }
-        self.finish_line();
-        if self.adapter.is_none() && !self.early.is_empty() {
-            self.settle_lines(detect_at_end);
-        }
-    }
-
-    fn finish_line(&mut self) {
         let line = std::mem::take(&mut self.partial);
         if line.iter().all(u8::is_ascii_whitespace) && self.dropped == 0 {
             self.partial = line;
+            self.decide();
             return;
         }
         let whole = self.dropped == 0 && matches!(pieces(&line).as_slice(), [Piece::Value { .. }]);
         if whole {
             self.end_line(&line);
             self.line_start = self.offset;
-        } else {
+        }
+        self.decide();
+        if !whole {
             self.log.lines += 1;
             self.log.note(
                 NoteKind::TornTail,
@@ -248,6 +249,9 @@ impl Transcript {
                 self.early.push((self.line_start, line.into_owned()));
                 self.try_detect();
             }
+            if self.is_late() {
+                self.decide();
+            }
             return;
         }
         self.take(self.line_start, &line);
@@ -267,19 +271,32 @@ impl Transcript {
 
     fn try_detect(&mut self) {
         // No line before the newest spoke for a format, so they need not be looked at again for every new one.
-        if self.early.last().is_some_and(|(_, newest)| detect(&[newest]).is_some()) {
-            self.settle_lines(detect);
+        if self.early.last().is_none_or(|(_, newest)| detect(&[newest]).is_none()) {
+            return;
+        }
+        let lines: Vec<&[u8]> = self.early.iter().map(|(_, line)| line.as_slice()).collect();
+        let Some(detection) = detect(&lines) else { return };
+        // A later line may tell two formats apart that fit just as well.
+        let waits = !detection.rivals.is_empty() && !self.is_late();
+        self.detection = Some(detection);
+        if !waits {
+            self.decide();
         }
     }
 
-    fn settle_lines(&mut self, detect: impl Fn(&[&[u8]]) -> Option<Detection>) {
-        let lines: Vec<&[u8]> = self.early.iter().map(|(_, line)| line.as_slice()).collect();
-        let Some(detection) = detect(&lines) else { return };
-        self.adapter = Some(detection.format.adapter(&self.stem));
-        self.detection = Some(detection);
+    /// Takes the format that was found for the one it is.
+    fn decide(&mut self) {
+        let Some(detection) = &self.detection else { return };
+        if self.adapter.is_none() {
+            self.adapter = Some(detection.format.adapter(&self.stem));
+        }
         for (offset, line) in std::mem::take(&mut self.early) {
             self.take(offset, &line);
         }
+    }
+
+    fn is_late(&self) -> bool {
+        self.early.len().max(self.early_items.len()) >= PATIENCE
     }
 
     /// What was read.
@@ -292,14 +309,14 @@ impl Transcript {
         self.adapter.as_deref()
     }
 
-    /// The format with its reasons.
+    /// The format with its reasons. While it has rivals a later line may still decide; then nothing is read yet.
     pub fn detection(&self) -> Option<&Detection> {
         self.detection.as_ref()
     }
 
     /// True if enough was seen to say that this is no transcript.
     pub fn hopeless(&self) -> bool {
-        self.adapter.is_none() && self.early.len().max(self.early_items.len()) >= PATIENCE
+        self.adapter.is_none() && self.is_late()
     }
 
     /// Bytes after the last newline: a line that is still being written, or a torn one.

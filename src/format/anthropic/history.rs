@@ -121,10 +121,15 @@ impl Anthropic {
         // A response that the client did not take up is no turn.
         let answered = thread.live.last().and_then(|n| self.messages.get(*n)).is_some_and(|message| message.response);
         let taken_back = common + usize::from(answered) < before;
-        let shrinks = taken_back && (common == 0 || sent.keys.len() < before);
+        let goes_back = taken_back && common == sent.keys.len();
+        let shrinks = taken_back && !goes_back && (common == 0 || sent.keys.len() < before);
         if shrinks && n == self.main {
             log.boundaries.push(Boundary { line: line.number, before: None, automatic: true });
-            let text = format!("This request takes back {} messages of the one before.", before - common);
+            let gone = before - common;
+            let text = format!("The list is another one than before: a compaction, or a rewind, of {gone} messages.");
+            log.note(NoteKind::Format, line.number, text);
+        } else if goes_back && n == self.main {
+            let text = format!("This request goes back behind {} messages of the one before.", before - common);
             log.note(NoteKind::Format, line.number, text);
         }
         if common < before {

@@ -96,6 +96,7 @@ impl Anthropic {
             Some("system") => Role::System,
             _ => Role::User,
         };
+        self.lint(value, line, log);
         let first = log.next_id();
         let content = value.get("content").unwrap_or(value);
         // One message is one thing, also if it has one block: a block that is put into it belongs to it.

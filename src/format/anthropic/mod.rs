@@ -16,8 +16,9 @@ use crate::model::{Body, Context, Kind, LaneId, Log, Millis, NoteKind, Record, R
 
 mod body;
 mod history;
+mod lint;
 mod message;
-pub(super) mod parts;
+mod parts;
 mod same;
 mod write;
 
@@ -94,6 +95,8 @@ pub struct Anthropic {
     stale: bool,
     /// Errors in the place of responses, since the last response.
     errors: Vec<Spot>,
+    /// Notes of what the API refuses.
+    linted: usize,
     /// Some response says how many tokens it took.
     measured: bool,
 }

@@ -5,11 +5,11 @@ use crate::{format::json::Raw, model::Millis};
 
 /// What was found in one value.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::format) struct Parts<'a> {
+pub(super) struct Parts<'a> {
     /// An object with a list of messages.
-    pub(in crate::format) request: Option<Raw<'a>>,
+    pub(super) request: Option<Raw<'a>>,
     /// A message: one that stands for itself, or the response.
-    pub(in crate::format) answer: Option<Raw<'a>>,
+    pub(super) answer: Option<Raw<'a>>,
     /// An error in the place of a response.
     pub(super) error: Option<Raw<'a>>,
     /// The response stands beside its request, or says that it is one.
@@ -29,31 +29,13 @@ pub(super) fn is_request(value: Raw<'_>) -> bool {
     list.is_some_and(|list| list.items().all(is_message))
 }
 
-/// Blocks that only this API has.
-const BLOCKS: [&str; 8] = [
-    "tool_use",
-    "tool_result",
-    "thinking",
-    "redacted_thinking",
-    "server_tool_use",
-    "mcp_tool_use",
-    "mcp_tool_result",
-    "compaction",
-];
-
-/// True for a message that only this API has.
-pub(in crate::format) fn says_so(value: Raw<'_>) -> bool {
-    let known = |block: Raw<'_>| BLOCKS.iter().any(|name| block.field_is("type", name));
-    is_message(value) && value.get("content").into_iter().flat_map(Raw::items).any(known)
-}
-
 fn is_error(value: Raw<'_>) -> bool {
     value.field_is("type", "error") && value.get("error").is_some_and(Raw::is_object)
 }
 
 impl<'a> Parts<'a> {
     /// Looks at `value` and one level below it.
-    pub(in crate::format) fn of(value: Raw<'a>) -> Self {
+    pub(super) fn of(value: Raw<'a>) -> Self {
         let mut found = Self { request: None, answer: None, error: None, response: false, time: time_of(value) };
         if is_message(value) {
             found.answer = Some(value);
