@@ -1,4 +1,4 @@
-//! Messages with a role: those of Anthropic, whose blocks are calls and results, and those of Chat Completions.
+//! Messages of Chat Completions: calls stand beside the content, results in messages of their own.
 
 use super::{
     read::{Base, Reader, unknown},
@@ -6,37 +6,30 @@ use super::{
 };
 use crate::{
     format::{Line, json::Raw},
-    model::{Flags, Kind, Log, Record, RecordId},
+    model::{Flags, Kind, Log, Record},
 };
 
 impl Reader {
-    /// Pushes the records of a message. Goes out: the record with which the context begins anew.
-    pub(super) fn role(&mut self, line: &Line<'_>, message: Raw<'_>, base: Base, log: &mut Log) -> Option<RecordId> {
+    /// Pushes the records of a message.
+    pub(super) fn role(&mut self, line: &Line<'_>, message: Raw<'_>, base: Base, log: &mut Log) {
         let role = message.get_str("role").unwrap_or_default();
         self.lint.message(line, message, &role, log);
         match &*role {
             "assistant" => {
                 let base = Base { response: Some(self.response(message, log)), ..base };
-                let restart = assistant(line, message, base, log);
-                chat_calls(line, message, base, log);
-                restart
+                assistant(line, message, base, log);
+                calls(line, message, base, log);
             }
             "user" => {
                 let base = Base { message: Some(self.own(log)), ..base };
                 user(line, message, base, log);
-                None
             }
-            "tool" | "function" => {
-                result(line, message, &role, base, log);
-                None
-            }
+            "tool" | "function" => result(line, message, &role, base, log),
             "system" | "developer" => {
                 log.push(base.record(line, Kind::Notice, Flags::NONE, message));
-                None
             }
             _ => {
                 unknown(line, message, "role", base, log);
-                None
             }
         }
     }
@@ -46,56 +39,34 @@ fn intern(block: Raw<'_>, name: &str, log: &mut Log) -> Option<crate::model::Sym
     block.get_str(name).map(|id| log.syms.intern(&id))
 }
 
-fn assistant(line: &Line<'_>, message: Raw<'_>, base: Base, log: &mut Log) -> Option<RecordId> {
+fn assistant(line: &Line<'_>, message: Raw<'_>, base: Base, log: &mut Log) {
     // What DeepSeek and others write beside the content.
     for name in ["reasoning_content", "reasoning"] {
         if let Some(thought) = message.get(name).filter(|text| text.is_string() && text.text_len() > 0) {
             log.push(base.record(line, Kind::Thinking, Flags::NONE, thought));
         }
     }
-    let content = message.get("content")?;
-    if content.is_string() {
-        if content.text_len() > 0 {
-            log.push(base.record(line, Kind::Assistant, Flags::NONE, content));
-        }
-        return None;
+    let Some(content) = message.get("content") else { return };
+    if content.is_string() && content.text_len() > 0 {
+        log.push(base.record(line, Kind::Assistant, Flags::NONE, content));
     }
-    let mut restart = None;
     for block in content.items() {
-        let kind = block.get_str("type").unwrap_or_default();
-        let (kind, flags) = match &*kind {
-            "text" | "refusal" | "output_text" | "fallback" => (Kind::Assistant, Flags::NONE),
-            "thinking" | "redacted_thinking" => (Kind::Thinking, Flags::NONE),
-            "tool_use" => (Kind::Call, Flags::NONE),
-            "server_tool_use" | "mcp_tool_use" => (Kind::Call, Flags::SERVER),
-            "compaction" if block.get("content").is_some_and(|content| !content.is_null()) => {
-                let base = Base { response: None, ..base };
-                restart = Some(log.push(base.record(line, Kind::Summary, Flags::NONE, block)));
-                continue;
+        match block.get_str("type").as_deref() {
+            Some("text" | "refusal" | "output_text" | "audio") => {
+                log.push(base.record(line, Kind::Assistant, Flags::NONE, block));
             }
-            "compaction" => (Kind::Notice, Flags::NONE),
-            name if name.ends_with("_tool_result") => (server_outcome(block), Flags::SERVER),
+            Some("thinking" | "reasoning") => {
+                log.push(base.record(line, Kind::Thinking, Flags::NONE, block));
+            }
             _ => {
-                unknown(line, block, "content block", base, log);
-                continue;
+                unknown(line, block, "content part", base, log);
             }
-        };
-        let id = intern(block, if kind == Kind::Call { "id" } else { "tool_use_id" }, log);
-        let tool = if kind == Kind::Call { intern(block, "name", log) } else { None };
-        log.push(Record { id, tool, ..base.record(line, kind, flags, block) });
+        }
     }
-    restart
-}
-
-/// Server tools tell an error by the type of their content.
-fn server_outcome(block: Raw<'_>) -> Kind {
-    let failed = block.get("is_error").and_then(Raw::bool) == Some(true)
-        || block.path(&["content", "type"]).and_then(Raw::str).is_some_and(|name| name.ends_with("_error"));
-    if failed { Kind::Error } else { Kind::Result }
 }
 
 /// Calls beside the content: `tool_calls`, and `function_call`, which has no id but its name.
-fn chat_calls(line: &Line<'_>, message: Raw<'_>, base: Base, log: &mut Log) {
+fn calls(line: &Line<'_>, message: Raw<'_>, base: Base, log: &mut Log) {
     for call in message.get("tool_calls").into_iter().flat_map(Raw::items) {
         let id = intern(call, "id", log);
         let inner = call.get("function").or_else(|| call.get("custom")).unwrap_or(call);
@@ -123,28 +94,17 @@ fn user(line: &Line<'_>, message: Raw<'_>, base: Base, log: &mut Log) {
         log.push(said(kind, base).record(line, kind, flags, content));
         return;
     }
-    let carries = content.items().any(|block| block.field_is("type", "tool_result"));
     for block in content.items() {
-        let kind = block.get_str("type").unwrap_or_default();
-        match &*kind {
-            "tool_result" => {
-                let text = block.get("content").map(words::text_of).unwrap_or_default();
-                let failed = block.get("is_error").and_then(Raw::bool) == Some(true);
-                let (kind, flags) = words::outcome(&text, failed);
-                let id = intern(block, "tool_use_id", log);
-                log.push(Record { id, ..base.record(line, kind, flags, block) });
-            }
-            "text" | "input_text" => {
+        match block.get_str("type").as_deref() {
+            Some("text" | "input_text") => {
                 let (kind, flags) = words::voice(&block.get_str("text").unwrap_or_default());
-                let (kind, flags) = if carries { (Kind::User, Flags::META) } else { (kind, flags) };
                 log.push(said(kind, base).record(line, kind, flags, block));
             }
-            "image" | "document" | "search_result" | "container_upload" | "image_url" | "input_image"
-            | "input_audio" | "input_file" | "file" | "video_url" => {
+            Some("image_url" | "input_image" | "input_audio" | "input_file" | "file" | "video_url" | "image") => {
                 log.push(base.record(line, Kind::User, Flags::META, block));
             }
             _ => {
-                unknown(line, block, "content block", base, log);
+                unknown(line, block, "content part", base, log);
             }
         }
     }

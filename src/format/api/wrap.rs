@@ -49,8 +49,7 @@ impl<'a> Found<'a> {
 
     /// Messages that come after the request.
     pub(super) fn messages(&self) -> Vec<Raw<'a>> {
-        let answer = self.response.map(|response| match self.dialect {
-            Dialect::Anthropic => vec![response],
+        let answer: Option<Vec<Raw<'a>>> = self.response.map(|response| match self.dialect {
             Dialect::Chat => {
                 response.get("choices").and_then(|all| all.items().next()?.get("message")).into_iter().collect()
             }
@@ -68,15 +67,6 @@ impl<'a> Found<'a> {
         let usage = self.response.or(self.item)?.get("usage").filter(|usage| usage.is_object())?;
         let number = |name: &str| usage.get_u64(name);
         let (input, output) = match dialect {
-            Dialect::Anthropic => {
-                // With tools of the server the last round is the size of the context; the rest adds up rounds.
-                let round = usage
-                    .get("iterations")
-                    .and_then(|all| all.items().filter(|one| one.field_is("type", "message")).last());
-                let number = |name: &str| round.unwrap_or(usage).get_u64(name).unwrap_or(0);
-                let cached = number("cache_creation_input_tokens") + number("cache_read_input_tokens");
-                (number("input_tokens") + cached, number("output_tokens"))
-            }
             Dialect::Chat => (number("prompt_tokens")?, number("completion_tokens").unwrap_or(0)),
             Dialect::Responses => (number("input_tokens")?, number("output_tokens").unwrap_or(0)),
         };
@@ -90,7 +80,7 @@ fn at<'a>(value: Raw<'a>, path: &[&str]) -> Option<Raw<'a>> {
 
 fn request(body: Raw<'_>, dialect: Dialect) -> Option<(Raw<'_>, Raw<'_>)> {
     let list = match dialect {
-        Dialect::Anthropic | Dialect::Chat => body.get("messages").filter(|list| list.is_array()),
+        Dialect::Chat => body.get("messages").filter(|list| list.is_array()),
         Dialect::Responses => body.get("input").filter(|list| list.is_array() || list.is_string()),
     };
     list.map(|list| (body, list))
@@ -98,7 +88,6 @@ fn request(body: Raw<'_>, dialect: Dialect) -> Option<(Raw<'_>, Raw<'_>)> {
 
 fn is_response(body: Raw<'_>, dialect: Dialect) -> bool {
     match dialect {
-        Dialect::Anthropic => body.field_is("role", "assistant") && body.get("content").is_some(),
         Dialect::Chat => body.get("choices").is_some_and(Raw::is_array),
         Dialect::Responses => body.get("output").is_some_and(Raw::is_array),
     }
@@ -107,7 +96,7 @@ fn is_response(body: Raw<'_>, dialect: Dialect) -> bool {
 /// A message or an item that is the line, or that the line wraps.
 fn alone(value: Raw<'_>, dialect: Dialect) -> Option<Raw<'_>> {
     let fits = |value: &Raw<'_>| match dialect {
-        Dialect::Anthropic | Dialect::Chat => {
+        Dialect::Chat => {
             value.get("role").is_some_and(Raw::is_string)
                 && ["content", "tool_calls", "function_call"].iter().any(|name| value.get(name).is_some())
         }
