@@ -2,6 +2,8 @@
 
 use super::{Format, Piece, json::Raw, map::Mapping, pieces};
 
+mod api;
+
 /// Lines after which a file without evidence is no transcript.
 pub(super) const PATIENCE: usize = 200;
 
@@ -107,7 +109,7 @@ fn evidence(format: Format, value: Raw<'_>) -> Option<Evidence> {
         Format::OpenCode => opencode(value),
         Format::Cutline => neutral(value),
         Format::Anthropic | Format::OpenAiChat | Format::OpenAiResponses => {
-            let (why, strong) = super::api::evidence(format, value)?;
+            let (why, strong) = api::evidence(format, value)?;
             Some(Evidence { why, strong })
         }
         Format::Mapped(mapping) => mapping.map().evidence(value).map(|(why, weak)| Evidence { why, strong: !weak }),

@@ -11,7 +11,6 @@
 use crate::model::{Body, Context, Log, Record};
 
 pub mod anthropic;
-mod api;
 mod capability;
 pub mod claude;
 pub mod codex;
@@ -25,6 +24,7 @@ pub mod json;
 pub mod map;
 pub mod neutral;
 pub mod notation;
+mod openai;
 pub mod opencode;
 pub mod pi;
 mod transcript;
@@ -135,8 +135,8 @@ impl Format {
             Self::Pi => Box::new(pi::Pi::new(file_stem)),
             Self::OpenCode => Box::new(opencode::OpenCode::new(file_stem)),
             Self::Anthropic => Box::new(anthropic::Anthropic::new(file_stem)),
-            Self::OpenAiChat => Box::new(api::Api::new(api::Dialect::Chat)),
-            Self::OpenAiResponses => Box::new(api::Api::new(api::Dialect::Responses)),
+            Self::OpenAiChat => Box::new(openai::OpenAi::new(openai::Dialect::Chat)),
+            Self::OpenAiResponses => Box::new(openai::OpenAi::new(openai::Dialect::Responses)),
             Self::Cutline => Box::new(neutral::Neutral::new()),
             Self::Mapped(mapping) => Box::new(map::Mapped::new(mapping)),
         }

@@ -18,17 +18,15 @@ use crate::model::{
 
 mod body;
 mod chain;
-mod evidence;
 mod lint;
 mod messages;
 mod read;
 mod responses;
-mod words;
-mod wrap;
+pub(super) mod words;
+pub(super) mod wrap;
 mod write;
 
 use chain::{Chain, Told};
-pub(super) use evidence::evidence;
 use read::Reader;
 use wrap::Found;
 
@@ -53,7 +51,7 @@ struct Place {
 }
 
 /// Reader of API logs.
-pub(super) struct Api {
+pub(super) struct OpenAi {
     dialect: Dialect,
     reader: Reader,
     chains: Vec<Chain>,
@@ -75,7 +73,7 @@ pub(super) struct Api {
     stale: bool,
 }
 
-impl Api {
+impl OpenAi {
     /// A reader that has seen nothing yet.
     pub(super) fn new(dialect: Dialect) -> Self {
         Self {
@@ -255,7 +253,7 @@ fn mark_repeats(counted: &FxHashSet<(Kind, Option<Sym>)>, told: Told, log: &mut 
     }
 }
 
-impl Adapter for Api {
+impl Adapter for OpenAi {
     fn format(&self) -> Format {
         match self.dialect {
             Dialect::Chat => Format::OpenAiChat,

@@ -23,21 +23,21 @@ const RESPONSES: [&[&str]; 7] =
     [&[], &["response"], &["response", "body"], &["res"], &["res", "body"], &["output"], &["body"]];
 
 /// The parts of one line.
-pub(super) struct Found<'a> {
+pub(in crate::format) struct Found<'a> {
     dialect: Dialect,
     /// The body of a request, and its list.
-    pub(super) request: Option<(Raw<'a>, Raw<'a>)>,
+    pub(in crate::format) request: Option<(Raw<'a>, Raw<'a>)>,
     /// The body of a response.
-    pub(super) response: Option<Raw<'a>>,
+    pub(in crate::format) response: Option<Raw<'a>>,
     /// What went wrong, in the provider's words.
-    pub(super) error: Option<Raw<'a>>,
+    pub(in crate::format) error: Option<Raw<'a>>,
     /// A message that stands alone.
-    pub(super) item: Option<Raw<'a>>,
-    pub(super) time: Millis,
+    pub(in crate::format) item: Option<Raw<'a>>,
+    pub(in crate::format) time: Millis,
 }
 
 impl<'a> Found<'a> {
-    pub(super) fn of(value: Raw<'a>, dialect: Dialect) -> Self {
+    pub(in crate::format) fn of(value: Raw<'a>, dialect: Dialect) -> Self {
         let time = time(value);
         let request = REQUESTS.iter().filter_map(|path| at(value, path)).find_map(|body| request(body, dialect));
         let answers = || RESPONSES.iter().filter_map(|path| at(value, path));
@@ -48,7 +48,7 @@ impl<'a> Found<'a> {
     }
 
     /// Messages that come after the request.
-    pub(super) fn messages(&self) -> Vec<Raw<'a>> {
+    pub(in crate::format) fn messages(&self) -> Vec<Raw<'a>> {
         let answer: Option<Vec<Raw<'a>>> = self.response.map(|response| match self.dialect {
             Dialect::Chat => {
                 response.get("choices").and_then(|all| all.items().next()?.get("message")).into_iter().collect()
@@ -58,12 +58,12 @@ impl<'a> Found<'a> {
         answer.into_iter().flatten().chain(self.item).collect()
     }
 
-    pub(super) fn is_nothing(&self) -> bool {
+    pub(in crate::format) fn is_nothing(&self) -> bool {
         self.request.is_none() && self.response.is_none() && self.error.is_none() && self.item.is_none()
     }
 
     /// Tokens of the request and of the response, as measured.
-    pub(super) fn usage(&self, dialect: Dialect) -> Option<(u64, u64)> {
+    pub(in crate::format) fn usage(&self, dialect: Dialect) -> Option<(u64, u64)> {
         let usage = self.response.or(self.item)?.get("usage").filter(|usage| usage.is_object())?;
         let number = |name: &str| usage.get_u64(name);
         let (input, output) = match dialect {

@@ -1,7 +1,10 @@
 //! What in one line speaks for the shape of an API.
 
-use super::{Dialect, words, wrap::Found};
-use crate::format::{Format, json::Raw};
+use crate::format::{
+    Format,
+    json::Raw,
+    openai::{Dialect, words, wrap::Found},
+};
 
 /// Messages of a list that are looked at.
 const LOOKED: usize = 40;
@@ -17,7 +20,7 @@ enum Look {
 }
 
 /// What in `value` speaks for the API of `format`, and whether it speaks for no other.
-pub(in crate::format) fn evidence(format: Format, value: Raw<'_>) -> Option<(&'static str, bool)> {
+pub(super) fn evidence(format: Format, value: Raw<'_>) -> Option<(&'static str, bool)> {
     match format {
         Format::OpenAiResponses => responses(&Found::of(value, Dialect::Responses)),
         Format::OpenAiChat => roles(&Found::of(value, Dialect::Chat), Look::Chat),
