@@ -8,6 +8,7 @@ mod harness;
 
 use std::{
     fs,
+    io::Write as _,
     process::{Command, Output, Stdio},
     thread,
     time::{Duration, Instant},
@@ -102,6 +103,30 @@ fn a_replaced_file_is_read_anew_and_said_so() {
     term.shows("withdrawn");
     term.shows("only a coot");
     assert!(!term.contents().contains("one heron seen"));
+    term.type_in("q");
+    assert_eq!(term.restored(), 0);
+}
+
+#[test]
+fn a_document_that_is_caught_half_written_leaves_the_last_whole_one_on_screen() {
+    let list = |words: &str| {
+        let call = r#"{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"count","arguments":"{}"}}]}"#;
+        format!("[\n {{\"role\":\"user\",\"content\":\"{words}\"}},\n {call}\n]\n")
+    };
+    let log = Log::of(&list("one heron seen"));
+    let mut term = Start::default().shell(&[log.path()]);
+    term.shows("one heron seen");
+    let mut newer = "one heron seen";
+    for (n, words) in ["two herons seen", "three herons seen", "no heron left"].into_iter().enumerate() {
+        let text = list(words);
+        let (half, rest) = text.split_at([30, 3, 0][n]);
+        fs::write(&log.path, half).unwrap();
+        term.shows("stale: half rewritten");
+        assert!(term.contents().contains(newer), "{}", term.contents());
+        fs::OpenOptions::new().append(true).open(&log.path).unwrap().write_all(rest.as_bytes()).unwrap();
+        term.shows(words);
+        newer = words;
+    }
     term.type_in("q");
     assert_eq!(term.restored(), 0);
 }

@@ -324,9 +324,19 @@ impl Transcript {
         &self.partial
     }
 
-    /// True while a document that spans lines is not whole: it is being written, or was cut.
+    /// True while a document that spans lines is not whole, or only its first bytes are there: it is being written, or was
+    /// cut.
     pub fn is_torn(&self) -> bool {
-        self.shape == Shape::Document && self.document.is_torn()
+        match self.shape {
+            Shape::Document => self.document.is_torn(),
+            Shape::Unknown => self.partial.trim_ascii_start().first().is_some_and(|byte| matches!(byte, b'[' | b'{')),
+            Shape::Lines => false,
+        }
+    }
+
+    /// True for one document over many lines.
+    pub fn is_document(&self) -> bool {
+        self.shape == Shape::Document
     }
 
     /// Bytes fed so far.

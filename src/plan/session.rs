@@ -182,6 +182,11 @@ impl Session {
         self.transcript.is_torn()
     }
 
+    /// True for one document over many lines.
+    pub fn is_document(&self) -> bool {
+        self.transcript.is_document()
+    }
+
     /// Bytes after the last newline.
     pub fn partial(&self) -> &[u8] {
         self.transcript.partial()

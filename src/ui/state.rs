@@ -108,6 +108,8 @@ pub(super) struct Rebuild {
     pub(super) reason: Change,
     /// Records of the log that lie in the common prefix.
     pub(super) kept: usize,
+    /// The file was read to its end while the document in it was not whole.
+    pub(super) waits: bool,
 }
 
 /// Everything the screen knows. Changed by [`super::update()`] only.

@@ -53,6 +53,8 @@ fn responses(found: &Found<'_>) -> Option<(&'static str, bool)> {
     match &*kind {
         "message" if parts("input_text") || parts("output_text") => Some(("an item with text for Responses", true)),
         "message" => item.get("content").is_some_and(Raw::is_string).then_some(("an item `message`", false)),
+        // Others call something a compaction too; the provider's own is opaque.
+        "compaction" => item.get("encrypted_content").is_some().then_some(("an item `compaction`", true)),
         "reasoning" => item.get("summary").is_some_and(Raw::is_array).then_some(("an item `reasoning`", true)),
         _ => Some(("an item of Responses", true)),
     }

@@ -16,12 +16,16 @@ pub(super) fn feed(state: &mut State, feed: Feed) {
                 Some(rebuild) => rebuild.session.feed(&bytes),
                 None => state.session.feed(&bytes),
             }
+            // No news come with the rest of a document: the follower saw nothing but an append.
+            if state.rebuild.as_ref().is_some_and(|rebuild| rebuild.waits && !rebuild.session.is_torn()) {
+                swap(state);
+            }
         }
         Feed::Reset { keep, reason } => {
             let kept = own(&state.session).filter(|record| record.offset + u64::from(record.line_len) < keep).count();
             let (format, settings) = (state.options.format, state.options.settings);
             let session = Session::new(format, &state.options.stem, settings);
-            state.rebuild = Some(Rebuild { session, reason, kept });
+            state.rebuild = Some(Rebuild { session, reason, kept, waits: false });
         }
         Feed::Progress { read, total } => state.news.progress = (read < total).then_some((read, total)),
         Feed::Stray { .. } | Feed::Verified { .. } => {}
@@ -59,7 +63,11 @@ fn own(session: &Session) -> impl Iterator<Item = &Record> {
 /// The rewritten file is whole: show it and say what was withdrawn. A document that was caught half written is not:
 /// until it is, the last whole one stays.
 fn swap(state: &mut State) {
-    if state.rebuild.as_ref().is_some_and(|rebuild| rebuild.session.is_torn()) && own(&state.session).next().is_some() {
+    let (shown, document) = (own(&state.session).next().is_some(), state.session.is_document());
+    // A document is emptied before it is written anew.
+    let half = |session: &Session| session.is_torn() || (document && session.bytes() == 0);
+    if let Some(rebuild) = state.rebuild.as_mut().filter(|rebuild| shown && half(&rebuild.session)) {
+        rebuild.waits = true;
         return;
     }
     let Some(rebuild) = state.rebuild.take() else { return };
@@ -72,7 +80,9 @@ fn swap(state: &mut State) {
     let (gone, new) = (before.saturating_sub(rebuild.kept), now.saturating_sub(rebuild.kept));
     let plural = |n: usize| if n == 1 { "record" } else { "records" };
     let text = format!("file {}: {gone} {} withdrawn, {new} new", rebuild.reason.as_str(), plural(gone));
-    if gone + new > 0 && rebuild.reason != Change::Updated {
+    // A document is written anew for every message: that it grew is no news.
+    let grew = document && now >= before;
+    if gone + new > 0 && rebuild.reason != Change::Updated && !grew {
         state.message = Some(text);
     }
 }

@@ -91,10 +91,16 @@ fn liveness(state: &State) -> Vec<Span<'static>> {
     let (dot, ring) = if state.options.symbols == Symbols::Unicode { ("●", "○") } else { ("*", "o") };
     let quiet_for = state.session.log().newest_time().age_s(state.now);
     let (word, style): (String, Style) = match &state.news.status {
+        // The newest whole state is shown while the next one is half written.
+        _ if state.rebuild.as_ref().is_some_and(|rebuild| rebuild.waits) => {
+            ("stale: half rewritten".to_string(), theme.open())
+        }
         _ if state.rebuild.is_some() => ("rereading".to_string(), theme.open()),
         None | Some(Status::Reading) => (reading(state), theme.quiet()),
         Some(Status::Waiting) => ("waiting for the file".to_string(), theme.open()),
-        Some(Status::Torn { .. }) if state.session.is_torn() => ("document not whole".to_string(), theme.bad()),
+        Some(Status::Torn { .. }) if state.session.is_document() && state.session.is_torn() => {
+            ("document not whole".to_string(), theme.bad())
+        }
         Some(Status::Torn { .. }) if !state.session.partial().is_empty() => ("torn last line".to_string(), theme.bad()),
         // A whole document needs no newline behind its last bracket.
         Some(Status::Live | Status::Torn { .. }) => match quiet_for {
