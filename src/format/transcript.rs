@@ -10,6 +10,8 @@ use crate::model::{Context, Flags, Kind, Log, NoteKind, Record};
 
 /// A line longer than this is kept as a place and a length; its bytes are never held whole.
 pub const LINE_CAP: usize = 64 << 20;
+/// Bytes that wait at most for a line that decides between formats that fit equally well.
+const HELD: usize = 8 << 20;
 /// Bytes of an oversized line in which its type is searched.
 const OVERSIZE_HEAD: usize = 64 << 10;
 
@@ -18,6 +20,8 @@ pub struct Transcript {
     adapter: Option<Box<dyn Adapter>>,
     log: Log,
     detection: Option<Detection>,
+    /// Formats that fit what was read equally well. Lines wait in `early` until one of them speaks for one alone.
+    tie: Option<Detection>,
     stem: String,
     /// Lines seen before the format was known: offset and bytes.
     early: Vec<(u64, Vec<u8>)>,
@@ -45,6 +49,7 @@ impl Transcript {
             adapter: None,
             log: Log::default(),
             detection: None,
+            tie: None,
             stem: stem.to_string(),
             early: Vec::new(),
             shape: Shape::Unknown,
@@ -85,18 +90,23 @@ impl Transcript {
         if self.shape == Shape::Document {
             self.offset += bytes.len() as u64;
             self.document.feed(bytes);
-            self.take_document();
+            self.take_document(false);
         } else {
             self.feed_lines(bytes);
         }
     }
 
-    /// Takes the document as soon as it is whole.
-    fn take_document(&mut self) {
+    /// Takes the document as soon as it is whole. `settle`: also if formats fit it equally well.
+    fn take_document(&mut self, settle: bool) {
         let Some(lines) = self.document.lines() else { return };
         if self.adapter.is_none() {
             let items: Vec<&[u8]> = lines.iter().map(|line| line.bytes).take(PATIENCE).collect();
             let Some(detection) = detect(&items) else { return };
+            if !detection.rivals.is_empty() && !settle {
+                self.tie = Some(detection);
+                return;
+            }
+            self.tie = None;
             self.adapter = Some(detection.format.adapter(&self.stem));
             self.detection = Some(detection);
         }
@@ -139,7 +149,8 @@ impl Transcript {
         }
     }
 
-    /// Takes the unterminated last line as a whole one, if it is whole JSON; else notes it as torn.
+    /// Takes the unterminated last line as a whole one, if it is whole JSON; else notes it as torn. What fits formats
+    /// equally well is read as the first of them, which its detection says.
     /// For files that nobody writes any more.
     pub fn finish(&mut self) {
         if self.shape == Shape::Unknown {
@@ -149,6 +160,7 @@ impl Transcript {
             self.feed_lines(&head);
         }
         if self.shape == Shape::Document {
+            self.take_document(true);
             if self.document.is_torn() {
                 self.log.note(NoteKind::TornTail, 0, "The document is not whole: it ends inside, or is being written.");
             }
@@ -157,6 +169,7 @@ impl Transcript {
         let line = std::mem::take(&mut self.partial);
         if line.iter().all(u8::is_ascii_whitespace) && self.dropped == 0 {
             self.partial = line;
+            self.settle_tie();
             return;
         }
         let whole = self.dropped == 0 && matches!(pieces(&line).as_slice(), [Piece::Value { .. }]);
@@ -172,6 +185,7 @@ impl Transcript {
             );
             self.partial = line;
         }
+        self.settle_tie();
     }
 
     fn end_line(&mut self, tail: &[u8]) {
@@ -180,6 +194,7 @@ impl Transcript {
         let line: std::borrow::Cow<'_, [u8]> =
             if held.is_empty() { tail.into() } else { [held.as_slice(), tail].concat().into() };
         if dropped > 0 || line.len() > LINE_CAP {
+            self.settle_tie();
             self.oversized(&line, dropped);
             return;
         }
@@ -223,17 +238,46 @@ impl Transcript {
     }
 
     fn try_detect(&mut self) {
-        // No line before the newest spoke for a format, so they need not be looked at again for every new one.
-        if self.early.last().is_none_or(|(_, newest)| detect(&[newest]).is_none()) {
-            return;
+        let newest = self.early.last().and_then(|(_, newest)| detect(&[newest]));
+        let due = match &self.tie {
+            // No line before the newest spoke for a format, so they need not be looked at again for every new one.
+            None => newest.is_some(),
+            // A line that fits the same formats equally well changes nothing between them.
+            Some(tie) => newest.is_none_or(|newest| !newest.formats().eq(tie.formats())),
+        };
+        let held: usize = self.early.iter().map(|(_, line)| line.len()).sum();
+        let enough = self.early.len() >= PATIENCE || held >= HELD;
+        if due || (enough && self.tie.is_some()) {
+            self.weigh(enough);
         }
+    }
+
+    /// Looks at all lines that wait. `settle`: formats that fit equally well are no reason to wait any longer.
+    fn weigh(&mut self, settle: bool) {
         let lines: Vec<&[u8]> = self.early.iter().map(|(_, line)| line.as_slice()).collect();
         let Some(detection) = detect(&lines) else { return };
+        if !detection.rivals.is_empty() && !settle {
+            self.tie = Some(detection);
+            return;
+        }
+        self.tie = None;
         self.adapter = Some(detection.format.adapter(&self.stem));
         self.detection = Some(detection);
         for (offset, line) in std::mem::take(&mut self.early) {
             self.take(offset, &line);
         }
+    }
+
+    fn settle_tie(&mut self) {
+        if self.tie.is_some() {
+            self.weigh(true);
+        }
+    }
+
+    /// Formats between which only a person can choose, as far as was read. Nothing is read as one of them before more
+    /// lines decide, enough of them were seen, or the end is known.
+    pub fn tie(&self) -> Option<&Detection> {
+        self.tie.as_ref().or(self.detection.as_ref().filter(|found| !found.rivals.is_empty()))
     }
 
     /// What was read.
@@ -263,7 +307,7 @@ impl Transcript {
 
     /// True while a document that spans lines is not whole: it is being written, or was cut.
     pub fn is_torn(&self) -> bool {
-        self.shape == Shape::Document && self.document.is_torn()
+        self.shape == Shape::Document && self.tie.is_none() && self.document.is_torn()
     }
 
     /// Bytes fed so far.

@@ -85,7 +85,8 @@ fn refuse_what_is_no_transcript(file: &Path, manner: &Manner) -> Result<(), Fail
     };
     let mut probe = Session::new(manner.format, &stem(file), manner.settings);
     probe.feed(&bytes);
-    if probe.detection().is_some() {
+    // Between formats that fit equally well the screen asks.
+    if probe.detection().is_some() || probe.tie().is_some() {
         return Ok(());
     }
     // One unterminated line may be the beginning of a transcript; whole lines without any evidence are not.
