@@ -195,7 +195,7 @@ impl Driven {
     }
 
     fn format(&self) -> Option<&'static str> {
-        self.state.session().detection().map(|found| found.format.name())
+        self.state.session().adapter().map(|adapter| adapter.format().name())
     }
 }
 

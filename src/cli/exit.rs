@@ -76,6 +76,9 @@ impl From<SourceError> for Failure {
             SourceError::Refused { .. } => ("not-a-file", NOT_A_TRANSCRIPT, false),
             SourceError::Denied(_) => ("denied", IO, false),
             SourceError::Empty(_) => ("empty", NOT_A_TRANSCRIPT, true),
+            SourceError::Several { .. } => ("several-sessions", NOT_A_TRANSCRIPT, false),
+            SourceError::NoSession { .. } => ("no-session", NOT_A_TRANSCRIPT, false),
+            SourceError::Store { .. } => ("store", IO, true),
             SourceError::Io { .. } => ("io", IO, true),
         };
         Self { retryable, ..Self::new(code, kind, error.to_string(), "") }

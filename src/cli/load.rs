@@ -10,7 +10,7 @@ use crate::{
     export::hex,
     format::Format,
     plan::Session,
-    source::{self, Files, ReadAt},
+    source::{self, Address, Files, ReadAt},
 };
 
 /// A transcript that was read to its end, with access to its payload and the hash of its bytes.
@@ -29,6 +29,9 @@ pub(crate) fn stem(path: &Path) -> String {
 
 /// Reads `path` (`-`: standard input).
 pub(super) fn load(path: &Path, format: Option<Format>, settings: Settings) -> Result<Loaded, Failure> {
+    let settled = Address::of(path).map(|address| address.settled()).transpose()?;
+    let settled = settled.map(|address| address.path());
+    let path = settled.as_deref().unwrap_or(path);
     let mut session = Session::new(format, &stem(path), settings);
     let mut hash = Sha256::new();
     let name = path.display().to_string();
@@ -40,6 +43,12 @@ pub(super) fn load(path: &Path, format: Option<Format>, settings: Settings) -> R
         hash.update(&bytes);
         session.feed(&bytes);
         Files::new(memory)
+    } else if settled.is_some() {
+        // Read once: a second look might see other rows.
+        let bytes = source::read_all(path)?;
+        hash.update(&bytes);
+        session.feed(&bytes);
+        Files::new(ReadAt::of(path, &bytes))
     } else {
         let mut files = Files::new(ReadAt::file(path.to_path_buf()));
         let mut head: Option<Vec<u8>> = Some(Vec::new());

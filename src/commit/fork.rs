@@ -16,7 +16,7 @@ use super::{
     receipt, store,
     whole::{self, again},
 };
-use crate::{cut::Verdict, model::Millis, plan::Draft};
+use crate::{cut::Verdict, model::Millis, plan::Draft, source::Address};
 
 /// What is to be committed.
 pub struct Job<'a> {
@@ -115,6 +115,9 @@ impl Fork<'_> {
     fn source(&self) -> Result<Source, CommitError> {
         let (fs, job) = (self.fs, self.job);
         let unreadable = |why| CommitError::Unreadable { path: job.source.into(), why };
+        if let Some(address) = Address::of(job.source) {
+            return self.rows(&address);
+        }
         let path = again(|| fs.resolve(job.source)).map_err(unreadable)?;
         let file = again(|| fs.open(&path)).map_err(unreadable)?;
         let meta = file.metadata().map_err(unreadable)?;
@@ -134,6 +137,24 @@ impl Fork<'_> {
         }
         // As private as the source; but its agent has to write into it, also where the source is a read-only copy.
         Ok(Source { path, mode: (meta.mode() & 0o777) | 0o600, behind: meta.len() - wanted })
+    }
+
+    /// A session in a store: its lines are compared, not the store, in which others are written too.
+    fn rows(&self, address: &Address) -> Result<Source, CommitError> {
+        let (fs, job) = (self.fs, self.job);
+        let unreadable = |why| CommitError::Unreadable { path: job.source.into(), why };
+        let store = again(|| fs.resolve(address.store())).map_err(unreadable)?;
+        let meta = again(|| fs.status(&store)).map_err(unreadable)?;
+        let bytes = address.read().map_err(|error| unreadable(io::Error::other(error.to_string())))?;
+        let wanted = job.draft.source_bytes;
+        let previewed = usize::try_from(wanted).ok().and_then(|wanted| bytes.get(..wanted));
+        if previewed.is_none_or(|bytes| whole::sha256(bytes) != job.source_sha256) {
+            return Err(CommitError::Changed("what was previewed reads differently now".to_string()));
+        }
+        let name = address.path().file_name().unwrap_or_default().to_os_string();
+        // A folder's right to be entered is none of a file's.
+        let mode = (meta.mode() & 0o666) | 0o600;
+        Ok(Source { path: store.with_file_name(name), mode, behind: bytes.len() as u64 - wanted })
     }
 
     fn place(&self, source: &Source) -> Result<Place, CommitError> {

@@ -11,7 +11,7 @@ use std::{
 use serde::Deserialize;
 
 use super::{Disk, Fs as _};
-use crate::{format::Format, model::Millis};
+use crate::{format::Format, model::Millis, source::Address};
 
 /// Whether a writer lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,7 +96,9 @@ impl Roots {
 
     /// Who may be writing `source`.
     pub fn writer(&self, source: &Path, format: Format, session: Option<&str>, now: Millis) -> Writer {
-        let meta = source.metadata().ok();
+        // A session in a store is written by whoever has the store open.
+        let store = Address::of(source).map(|address| address.store().to_path_buf());
+        let meta = store.as_deref().unwrap_or(source).metadata().ok();
         if let Some(pid) = meta.as_ref().and_then(|meta| self.holder(meta)) {
             return live(&format!("pid {pid} holds it open"));
         }
@@ -104,7 +106,13 @@ impl Roots {
             Format::ClaudeCode => self.claude(id),
             Format::Codex => self.codex(id),
             // These open, append and close; they keep no lock and name no process.
-            Format::Pi | Format::OpenCode | Format::Cutline | Format::Mapped(_) => None,
+            Format::Pi
+            | Format::OpenCode
+            | Format::Cutline
+            | Format::Anthropic
+            | Format::OpenAiChat
+            | Format::OpenAiResponses
+            | Format::Mapped(_) => None,
         });
         named.unwrap_or_else(|| silent(meta.as_ref(), now))
     }

@@ -1,6 +1,6 @@
 //! Which format a file is, by evidence in its first lines, with the reasons.
 
-use super::{Format, Piece, json::Raw, map::Mapping, pieces};
+use super::{Format, Piece, api::Dialect, json::Raw, map::Mapping, pieces};
 
 /// Lines after which a file without evidence is no transcript.
 pub(super) const PATIENCE: usize = 200;
@@ -62,21 +62,39 @@ pub fn detect(lines: &[&[u8]]) -> Option<Detection> {
             _ => None,
         })
         .collect();
-    // Formats with code of their own go first; maps are for what none of them knows.
+    // Formats with code of their own go first; maps are for what none of them knows; what an API takes is in many logs.
     let own = Format::ALL
         .into_iter()
+        .filter(|format| api_of(*format).is_none())
         .filter(|format| *format != Format::ClaudeCode || !values.iter().any(|(_, value)| is_qwen(*value)));
-    best(own, &values).or_else(|| best(Mapping::all().into_iter().map(Format::Mapped), &values))
+    let api = || Format::ALL.into_iter().filter(|format| api_of(*format).is_some());
+    best(own, &values, true)
+        .or_else(|| best(Mapping::all().into_iter().map(Format::Mapped), &values, true))
+        .or_else(|| best(api(), &values, true))
+        .or_else(|| best(api(), &values, false))
+}
+
+fn api_of(format: Format) -> Option<Dialect> {
+    match format {
+        Format::Anthropic => Some(Dialect::Anthropic),
+        Format::OpenAiChat => Some(Dialect::Chat),
+        Format::OpenAiResponses => Some(Dialect::Responses),
+        _ => None,
+    }
 }
 
 /// The format that the most lines speak for, then the one with the most strong lines; what is equal in both is a rival.
-fn best(formats: impl Iterator<Item = Format>, values: &[(usize, Raw<'_>)]) -> Option<Detection> {
+/// `sure`: one line of it at least speaks for no other.
+fn best(formats: impl Iterator<Item = Format>, values: &[(usize, Raw<'_>)], sure: bool) -> Option<Detection> {
     let mut found: Vec<(Format, Vec<(usize, Evidence)>)> = formats
         .map(|format| {
             let of = |(n, value): &(usize, Raw<'_>)| evidence(format, *value).map(|found| (*n, found));
             (format, values.iter().filter_map(of).collect::<Vec<_>>())
         })
-        .filter(|(_, evidence)| evidence.iter().any(|(_, found)| found.strong))
+        .filter(|(_, evidence)| {
+            let strong = evidence.iter().any(|(_, found)| found.strong);
+            !evidence.is_empty() && (strong || !sure)
+        })
         .collect();
     let weight = |evidence: &[(usize, Evidence)]| (evidence.len(), evidence.iter().filter(|(_, e)| e.strong).count());
     let most = found.iter().map(|(_, evidence)| weight(evidence)).max()?;
@@ -106,6 +124,10 @@ fn evidence(format: Format, value: Raw<'_>) -> Option<Evidence> {
         Format::Pi => pi(value),
         Format::OpenCode => opencode(value),
         Format::Cutline => neutral(value),
+        Format::Anthropic | Format::OpenAiChat | Format::OpenAiResponses => {
+            let (why, strong) = super::api::evidence(api_of(format)?, value)?;
+            Some(Evidence { why, strong })
+        }
         Format::Mapped(mapping) => mapping.map().evidence(value).map(|(why, weak)| Evidence { why, strong: !weak }),
     }
 }

@@ -8,6 +8,7 @@
 
 use crate::model::{Body, Context, Log, Record};
 
+mod api;
 mod capability;
 pub mod claude;
 pub mod codex;
@@ -44,6 +45,12 @@ pub enum Format {
     Pi,
     /// Sessions of OpenCode: exports, and its database row by row.
     OpenCode,
+    /// Logs of Anthropic Messages.
+    Anthropic,
+    /// Logs of OpenAI Chat Completions, and of the many that speak it.
+    OpenAiChat,
+    /// Lists of OpenAI Responses items.
+    OpenAiResponses,
     /// The neutral `cutline` JSONL.
     Cutline,
     /// A format that a map describes.
@@ -52,7 +59,16 @@ pub enum Format {
 
 impl Format {
     /// Every format that code reads, in the order of detection.
-    pub const ALL: [Self; 5] = [Self::ClaudeCode, Self::Codex, Self::Pi, Self::OpenCode, Self::Cutline];
+    pub const ALL: [Self; 8] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Pi,
+        Self::OpenCode,
+        Self::Cutline,
+        Self::Anthropic,
+        Self::OpenAiChat,
+        Self::OpenAiResponses,
+    ];
 
     /// Every format that is known: those that code reads, then the mapped ones.
     pub fn known() -> impl Iterator<Item = Self> {
@@ -66,6 +82,9 @@ impl Format {
             Self::Codex => "codex",
             Self::Pi => "pi",
             Self::OpenCode => "opencode",
+            Self::Anthropic => "anthropic",
+            Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
             Self::Cutline => "cutline",
             Self::Mapped(mapping) => mapping.map().name(),
         }
@@ -78,6 +97,9 @@ impl Format {
             Self::Codex => "Codex",
             Self::Pi => "pi",
             Self::OpenCode => "OpenCode",
+            Self::Anthropic => "Anthropic Messages",
+            Self::OpenAiChat => "OpenAI Chat Completions",
+            Self::OpenAiResponses => "OpenAI Responses",
             Self::Cutline => "cutline, the neutral format",
             Self::Mapped(mapping) => mapping.map().title(),
         }
@@ -90,6 +112,8 @@ impl Format {
             Self::Codex => "~/.codex/sessions/<day>/rollout-*.jsonl",
             Self::Pi => "~/.pi/agent/sessions/--<folder>--/<time>_<id>.jsonl",
             Self::OpenCode => "what `opencode export` prints",
+            Self::Anthropic | Self::OpenAiChat => "an array, a message a line, or bodies of requests and responses",
+            Self::OpenAiResponses => "a list of items, an item a line, or bodies of requests and responses",
             Self::Cutline => "any *.jsonl of a runtime of one's own, and exports",
             Self::Mapped(mapping) => mapping.map().reads(),
         }
@@ -107,6 +131,9 @@ impl Format {
             Self::Codex => Box::new(codex::Codex::new(file_stem)),
             Self::Pi => Box::new(pi::Pi::new(file_stem)),
             Self::OpenCode => Box::new(opencode::OpenCode::new(file_stem)),
+            Self::Anthropic => Box::new(api::Api::new(api::Dialect::Anthropic)),
+            Self::OpenAiChat => Box::new(api::Api::new(api::Dialect::Chat)),
+            Self::OpenAiResponses => Box::new(api::Api::new(api::Dialect::Responses)),
             Self::Cutline => Box::new(neutral::Neutral::new()),
             Self::Mapped(mapping) => Box::new(map::Mapped::new(mapping)),
         }

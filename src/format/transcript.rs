@@ -20,8 +20,6 @@ pub struct Transcript {
     adapter: Option<Box<dyn Adapter>>,
     log: Log,
     detection: Option<Detection>,
-    /// Formats that fit what was read equally well. Lines wait in `early` until one of them speaks for one alone.
-    tie: Option<Detection>,
     stem: String,
     /// Lines seen before the format was known: offset and bytes.
     early: Vec<(u64, Vec<u8>)>,
@@ -49,7 +47,6 @@ impl Transcript {
             adapter: None,
             log: Log::default(),
             detection: None,
-            tie: None,
             stem: stem.to_string(),
             early: Vec::new(),
             shape: Shape::Unknown,
@@ -102,13 +99,12 @@ impl Transcript {
         if self.adapter.is_none() {
             let items: Vec<&[u8]> = lines.iter().map(|line| line.bytes).take(PATIENCE).collect();
             let Some(detection) = detect(&items) else { return };
-            if !detection.rivals.is_empty() && !settle {
-                self.tie = Some(detection);
+            let (format, tied) = (detection.format, !detection.rivals.is_empty());
+            self.detection = Some(detection);
+            if tied && !settle {
                 return;
             }
-            self.tie = None;
-            self.adapter = Some(detection.format.adapter(&self.stem));
-            self.detection = Some(detection);
+            self.adapter = Some(format.adapter(&self.stem));
         }
         let Some(adapter) = &mut self.adapter else { return };
         for line in &lines {
@@ -169,14 +165,16 @@ impl Transcript {
         let line = std::mem::take(&mut self.partial);
         if line.iter().all(u8::is_ascii_whitespace) && self.dropped == 0 {
             self.partial = line;
-            self.settle_tie();
+            self.decide();
             return;
         }
         let whole = self.dropped == 0 && matches!(pieces(&line).as_slice(), [Piece::Value { .. }]);
         if whole {
             self.end_line(&line);
             self.line_start = self.offset;
-        } else {
+        }
+        self.decide();
+        if !whole {
             self.log.lines += 1;
             self.log.note(
                 NoteKind::TornTail,
@@ -185,7 +183,6 @@ impl Transcript {
             );
             self.partial = line;
         }
-        self.settle_tie();
     }
 
     fn end_line(&mut self, tail: &[u8]) {
@@ -194,7 +191,7 @@ impl Transcript {
         let line: std::borrow::Cow<'_, [u8]> =
             if held.is_empty() { tail.into() } else { [held.as_slice(), tail].concat().into() };
         if dropped > 0 || line.len() > LINE_CAP {
-            self.settle_tie();
+            self.decide();
             self.oversized(&line, dropped);
             return;
         }
@@ -239,45 +236,50 @@ impl Transcript {
 
     fn try_detect(&mut self) {
         let newest = self.early.last().and_then(|(_, newest)| detect(&[newest]));
-        let due = match &self.tie {
+        let due = match &self.detection {
             // No line before the newest spoke for a format, so they need not be looked at again for every new one.
             None => newest.is_some(),
             // A line that fits the same formats equally well changes nothing between them.
             Some(tie) => newest.is_none_or(|newest| !newest.formats().eq(tie.formats())),
         };
-        let held: usize = self.early.iter().map(|(_, line)| line.len()).sum();
-        let enough = self.early.len() >= PATIENCE || held >= HELD;
-        if due || (enough && self.tie.is_some()) {
-            self.weigh(enough);
+        if due {
+            self.look();
+        }
+        // A later line may tell two formats apart that fit just as well.
+        if self.tie().is_none() || self.is_late() {
+            self.decide();
         }
     }
 
-    /// Looks at all lines that wait. `settle`: formats that fit equally well are no reason to wait any longer.
-    fn weigh(&mut self, settle: bool) {
+    /// Looks at all lines that wait.
+    fn look(&mut self) {
         let lines: Vec<&[u8]> = self.early.iter().map(|(_, line)| line.as_slice()).collect();
-        let Some(detection) = detect(&lines) else { return };
-        if !detection.rivals.is_empty() && !settle {
-            self.tie = Some(detection);
-            return;
+        self.detection = detect(&lines).or(self.detection.take());
+    }
+
+    /// Takes the format that was found for the one it is, of several that fit equally well the first.
+    fn decide(&mut self) {
+        if self.adapter.is_none() && self.tie().is_some() {
+            self.look();
         }
-        self.tie = None;
-        self.adapter = Some(detection.format.adapter(&self.stem));
-        self.detection = Some(detection);
+        let Some(detection) = &self.detection else { return };
+        if self.adapter.is_none() {
+            self.adapter = Some(detection.format.adapter(&self.stem));
+        }
         for (offset, line) in std::mem::take(&mut self.early) {
             self.take(offset, &line);
         }
     }
 
-    fn settle_tie(&mut self) {
-        if self.tie.is_some() {
-            self.weigh(true);
-        }
+    /// Enough was seen: what fits formats equally well now is not told apart by more of it.
+    fn is_late(&self) -> bool {
+        self.early.len() >= PATIENCE || self.early.iter().map(|(_, line)| line.len()).sum::<usize>() >= HELD
     }
 
     /// Formats between which only a person can choose, as far as was read. Nothing is read as one of them before more
     /// lines decide, enough of them were seen, or the end is known.
     pub fn tie(&self) -> Option<&Detection> {
-        self.tie.as_ref().or(self.detection.as_ref().filter(|found| !found.rivals.is_empty()))
+        self.detection.as_ref().filter(|found| !found.rivals.is_empty())
     }
 
     /// What was read.
@@ -290,7 +292,7 @@ impl Transcript {
         self.adapter.as_deref()
     }
 
-    /// The format with its reasons.
+    /// The format with its reasons. While it has rivals a later line may still decide; then nothing is read yet.
     pub fn detection(&self) -> Option<&Detection> {
         self.detection.as_ref()
     }
@@ -307,7 +309,7 @@ impl Transcript {
 
     /// True while a document that spans lines is not whole: it is being written, or was cut.
     pub fn is_torn(&self) -> bool {
-        self.shape == Shape::Document && self.tie.is_none() && self.document.is_torn()
+        self.shape == Shape::Document && self.tie().is_none() && self.document.is_torn()
     }
 
     /// Bytes fed so far.

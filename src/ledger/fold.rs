@@ -239,7 +239,7 @@ impl Ledger {
         } else if let Some(opener) = self.closed.get(&key).copied() {
             self.joined.join_newest(opener);
             self.duplicates.push((at, opener));
-        } else {
+        } else if !self.entry(at).is_some_and(|entry| entry.flags.has(Flags::REMOTE)) {
             self.orphans.entry(key.2).or_default().push(at);
             self.orphan_list.push(at);
         }

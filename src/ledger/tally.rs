@@ -110,7 +110,7 @@ impl Tally {
             self.late += usize::from(newest.is_some() && newest != call.response);
         } else if self.seen.contains(&key) {
             self.duplicates += 1;
-        } else {
+        } else if !record.flags.has(Flags::REMOTE) {
             self.orphans += 1;
         }
     }

@@ -47,6 +47,8 @@ impl Flags {
     pub const LOCAL: Self = Self(1 << 12);
     /// The payload was shortened by the runtime before it was sent.
     pub const TRUNCATED: Self = Self(1 << 13);
+    /// Answers a call that stands in the provider's store and in no file.
+    pub const REMOTE: Self = Self(1 << 14);
     /// The line was larger than the cap and was not read whole.
     pub const OVERSIZED: Self = Self(1 << 15);
     /// Answers a call whose tool asks a person (questions, plan approval).

@@ -1,5 +1,5 @@
 //! Finding sessions: where the runtimes keep them, and which file a given id belongs to. Only names and stats are
-//! looked at, never content.
+//! looked at, never content; of a store that holds many sessions, its list.
 
 use std::{
     ffi::OsString,
@@ -8,6 +8,7 @@ use std::{
     time::UNIX_EPOCH,
 };
 
+use super::database::{Address, Row};
 use crate::model::Millis;
 
 /// An agent runtime whose sessions can be found.
@@ -19,20 +20,22 @@ pub enum Runtime {
     Codex,
     /// pi: `sessions/--<folder>--/<time>_<id>.jsonl`.
     Pi,
+    /// OpenCode: rows of `opencode.db`, before that folders in `storage`.
+    OpenCode,
 }
 
-/// One session file.
+/// One session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Where it is.
+    /// Where it is; in a store, `STORE#SESSION`.
     pub path: PathBuf,
     /// Whose it is.
     pub runtime: Runtime,
     /// When it was last changed, as the file system says; may be set by hand, so good for a list's order only.
     pub modified: Millis,
-    /// Its size.
+    /// Its size; 0 in a store, which does not say.
     pub bytes: u64,
-    /// For a reader of its content to fill in.
+    /// As its store says, else for a reader of its content to fill in.
     pub title: Option<String>,
     /// It belongs to a sub-agent of another session.
     pub sub_agent: bool,
@@ -48,6 +51,10 @@ pub struct Roots {
     /// pi's folder of sessions: `$PI_CODING_AGENT_SESSION_DIR`, else `sessions` in `$PI_CODING_AGENT_DIR` or
     /// `~/.pi/agent`.
     pub pi: Option<PathBuf>,
+    /// OpenCode's folder of data: `opencode` in `$XDG_DATA_HOME`, else in `~/.local/share`.
+    pub opencode: Option<PathBuf>,
+    /// A database of OpenCode that is named by itself: `$OPENCODE_DB`, in that folder unless it is a whole path.
+    pub opencode_db: Option<PathBuf>,
 }
 
 impl Roots {
@@ -56,7 +63,12 @@ impl Roots {
         let set = |name: &str| var(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let home = set("HOME").or_else(|| set("USERPROFILE"));
         let below = |folder: &str| home.as_ref().map(|home| home.join(folder));
+        let data = set("XDG_DATA_HOME").or_else(|| below(".local/share"));
+        let opencode = data.map(|data| data.join("opencode"));
+        let named = set("OPENCODE_DB");
         Self {
+            opencode_db: named.map(|db| opencode.as_ref().map_or(db.clone(), |folder| folder.join(&db))),
+            opencode,
             claude: set("CLAUDE_CONFIG_DIR").or_else(|| below(".claude")),
             codex: set("CODEX_HOME").or_else(|| below(".codex")),
             pi: set("PI_CODING_AGENT_SESSION_DIR").or_else(|| {
@@ -70,7 +82,7 @@ impl Roots {
     pub fn folders(&self) -> Vec<PathBuf> {
         let claude = self.claude.iter().map(|root| root.join("projects"));
         let codex = self.codex.iter().map(|root| root.join("sessions"));
-        claude.chain(codex).chain(self.pi.clone()).collect()
+        claude.chain(codex).chain(self.pi.clone()).chain(self.opencode.clone()).collect()
     }
 
     /// All sessions, the last changed first. What is not there or cannot be read is left out.
@@ -90,9 +102,43 @@ impl Roots {
                 found.extend(files(&folder, "").into_iter().filter_map(|path| stat(path, Runtime::Pi, false)));
             }
         }
+        self.opencode(&mut found);
         found.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
         found
     }
+}
+
+impl Roots {
+    /// A session that was taken over into a database stays in its folder, too; the database's goes on.
+    fn opencode(&self, found: &mut Vec<Found>) {
+        let folder = self.opencode.iter().flat_map(|folder| entries(folder));
+        let mut stores: Vec<PathBuf> = folder
+            .filter(|path| path.extension().is_some_and(|end| end == "db"))
+            .filter(|path| name(path).is_some_and(|name| name.starts_with("opencode")))
+            .chain(self.opencode_db.clone())
+            .chain(self.opencode.iter().map(|folder| folder.join("storage")))
+            .collect();
+        stores.dedup();
+        let mut known: Vec<String> = Vec::new();
+        for address in stores.iter().filter_map(|store| Address::of(store)) {
+            let rows = of_store(&address);
+            let fresh: Vec<_> = rows.into_iter().filter(|(id, _)| !known.contains(id)).collect();
+            for (id, session) in fresh {
+                known.push(id);
+                found.push(session);
+            }
+        }
+    }
+}
+
+/// The sessions of a store with their ids; none if it cannot be read.
+pub fn of_store(address: &Address) -> Vec<(String, Found)> {
+    let session = |row: Row| {
+        let path = address.with(&row.id).path();
+        let (title, sub_agent) = (row.title, row.sub_agent);
+        (row.id, Found { path, runtime: Runtime::OpenCode, modified: row.updated, bytes: 0, title, sub_agent })
+    };
+    address.sessions().unwrap_or_default().into_iter().map(session).collect()
 }
 
 /// Sub-agents lie beside their session up to 2.0, in `<session>/subagents/` since 2.1.

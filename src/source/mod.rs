@@ -3,9 +3,10 @@
 //! Comes in: a path (or standard input), wake-ups from the directory it lies in, and the passing of time as a value.
 //! Goes out: [`Feed`]s. Folding the chunks of a file always gives what a cold read of it would give; when bytes that
 //! were already given away change, a [`Feed::Reset`] says so and the file is given again from its start.
-//! Must never: parse JSON or look for records (only newlines), trust a watcher (an event means "look", never "what"),
+//! Must never: parse JSON or look for records (only newlines; of the small documents of a legacy store, the ids), trust a watcher (an event means "look", never "what"),
 //! decide by size or time of change alone, map a live file into memory (a truncation would kill the process), write.
 
+pub mod database;
 mod disk;
 mod files;
 pub mod find;
@@ -18,6 +19,7 @@ mod sweep;
 pub mod tail;
 mod watch;
 
+pub use database::{Address, Poller, Row};
 pub use disk::{Identity, Refused};
 pub use files::Files;
 pub use find::{Found, Roots, Runtime};
@@ -75,6 +77,8 @@ pub enum Change {
     Rewritten,
     /// Another file has its name.
     Replaced,
+    /// Rows of a store have other content, as those of a message that is being written always have. No news.
+    Updated,
 }
 
 impl Change {
@@ -84,6 +88,7 @@ impl Change {
             Self::Truncated => "truncated",
             Self::Rewritten => "rewritten",
             Self::Replaced => "replaced",
+            Self::Updated => "updated",
         }
     }
 }

@@ -8,7 +8,10 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use super::disk::{self, Refused, bytes_at, clamp};
+use super::{
+    database::{Address, Row},
+    disk::{self, Refused, bytes_at, clamp},
+};
 use crate::model::show_line;
 
 /// Bytes that [`read_chunks`] gives at once.
@@ -32,6 +35,17 @@ impl ReadAt {
         Self(Place::File(path))
     }
 
+    /// Reads from the file at `path`; of a session in a store, from `bytes`, which were read of it: the lines that
+    /// stand for its rows lie nowhere else.
+    pub fn of(path: &Path, bytes: &[u8]) -> Self {
+        if Address::of(path).is_none() {
+            return Self::file(path.to_path_buf());
+        }
+        let memory = Self::memory();
+        memory.push(bytes);
+        memory
+    }
+
     /// Reads from what came on standard input so far; see [`super::stdin::spawn`].
     pub fn memory() -> Self {
         Self(Place::Memory(Arc::default()))
@@ -42,6 +56,21 @@ impl ReadAt {
         if let Place::Memory(kept) = &self.0 {
             kept.write().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         }
+    }
+
+    /// Keeps these bytes instead, if any are kept in memory.
+    pub(super) fn replace(&self, bytes: &[u8]) {
+        if let Place::Memory(kept) = &self.0 {
+            *kept.write().unwrap_or_else(PoisonError::into_inner) = bytes.to_vec();
+        }
+    }
+
+    /// How many of the first bytes kept in memory are those of `bytes`, and how many are kept.
+    pub(super) fn common(&self, bytes: &[u8]) -> (usize, usize) {
+        let Place::Memory(kept) = &self.0 else { return (0, 0) };
+        let kept = kept.read().unwrap_or_else(PoisonError::into_inner);
+        let same = kept.iter().zip(bytes).take_while(|(a, b)| a == b).count();
+        (same, kept.len())
     }
 
     /// Bytes `offset..offset + len`, exactly. Whether they are still those of a record is for the caller to judge: the
@@ -90,6 +119,30 @@ pub enum SourceError {
     /// The file has no bytes.
     #[error("{} is empty: the agent has written nothing yet; try again after its first message.", show(.0))]
     Empty(PathBuf),
+    /// A store of sessions cannot be read.
+    #[error("{} cannot be read as a store of sessions: {}.", show(path), show_line(why))]
+    Store {
+        /// What was given.
+        path: PathBuf,
+        /// Why, and what to do next; no full stop.
+        why: String,
+    },
+    /// A store has no such session.
+    #[error("{} holds no session {}: give the store alone to see which it holds.", show(path), show_line(id))]
+    NoSession {
+        /// The store.
+        path: PathBuf,
+        /// What was asked for.
+        id: String,
+    },
+    /// A store holds several sessions and none was named.
+    #[error("{} holds {} sessions: name one, as FILE#ID or with --session ID: {}.", show(path), sessions.len(), names(sessions))]
+    Several {
+        /// The store.
+        path: PathBuf,
+        /// Its sessions, the last changed first.
+        sessions: Vec<Row>,
+    },
     /// Opening or reading failed for another reason.
     #[error("{} could not be read ({error}): check the disk or the mount, then try again.", show(path))]
     Io {
@@ -103,6 +156,20 @@ pub enum SourceError {
 /// A path may hold any bytes, also those that a terminal acts on.
 fn show(path: &Path) -> String {
     show_line(&path.display().to_string())
+}
+
+/// The sessions that may be meant.
+fn names(sessions: &[Row]) -> String {
+    const MOST: usize = 12;
+    let name = |row: &Row| match &row.title {
+        Some(title) => format!("{} ({})", show_line(&row.id), show_line(title)),
+        None => show_line(&row.id),
+    };
+    let mut names: Vec<String> = sessions.iter().filter(|row| !row.sub_agent).take(MOST).map(name).collect();
+    if sessions.len() > names.len() {
+        names.push(format!("and {} more", sessions.len() - names.len()));
+    }
+    names.join(", ")
 }
 
 fn advice(kind: Refused) -> &'static str {
@@ -150,6 +217,11 @@ fn open_once(path: &Path) -> Result<(File, u64), SourceError> {
 /// # Errors
 /// See [`SourceError`]; bytes that were given before an error stay given.
 pub fn read_chunks(path: &Path, mut take: impl FnMut(&[u8])) -> Result<u64, SourceError> {
+    if let Some(address) = Address::of(path) {
+        let bytes = address.read()?;
+        bytes.chunks(CHUNK).for_each(take);
+        return Ok(bytes.len() as u64);
+    }
     let (file, _) = open_once(path)?;
     let mut offset = 0;
     loop {
@@ -167,6 +239,12 @@ pub fn read_chunks(path: &Path, mut take: impl FnMut(&[u8])) -> Result<u64, Sour
 /// # Errors
 /// See [`SourceError`].
 pub fn read_head(path: &Path, most: usize) -> Result<(Vec<u8>, bool), SourceError> {
+    if let Some(address) = Address::of(path) {
+        let mut bytes = address.read()?;
+        let whole = bytes.len() <= most;
+        bytes.truncate(most);
+        return Ok((bytes, whole));
+    }
     let (file, size) = open_once(path)?;
     let bytes = bytes_at(&file, 0, most).map_err(|error| SourceError::of(path, error))?;
     let whole = bytes.len() as u64 >= size;

@@ -10,6 +10,8 @@ use std::{
 
 use super::{
     Feed, Follower, Status, Woken,
+    database::{Address, Poller},
+    read::ReadAt,
     watch::{Armed, Watch},
 };
 
@@ -78,6 +80,39 @@ pub fn spawn(path: PathBuf, options: Options, send: impl Fn(Feed) -> bool + Send
         run.follow();
     })?;
     Ok(Tail { ping, thread: Some(thread) })
+}
+
+/// Follows `path` like [`spawn`], whether it names a file or a session in a store, and gives access to its payload.
+///
+/// # Errors
+/// The system has no thread left.
+pub fn open(
+    path: PathBuf,
+    options: Options,
+    send: impl Fn(Feed) -> bool + Send + 'static,
+) -> io::Result<(Tail, ReadAt)> {
+    let Some(address) = Address::of(&path) else {
+        return Ok((spawn(path.clone(), options, send)?, ReadAt::file(path)));
+    };
+    let (ping, pings) = channel();
+    let given = ReadAt::memory();
+    let mut poller = Poller::new(address.settled().unwrap_or(address), given.clone());
+    let start = Instant::now();
+    let poll = move || {
+        loop {
+            let woken = poller.wake(u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX));
+            let given = woken.feeds.into_iter().all(&send);
+            let stopped = match pings.recv_timeout(Duration::from_millis(woken.wait)) {
+                Ok(Ping::Stop) | Err(RecvTimeoutError::Disconnected) => true,
+                Ok(_) | Err(RecvTimeoutError::Timeout) => false,
+            };
+            if !given || stopped {
+                return;
+            }
+        }
+    };
+    let thread = thread::Builder::new().name("source".to_string()).spawn(poll)?;
+    Ok((Tail { ping, thread: Some(thread) }, given))
 }
 
 impl Tail {

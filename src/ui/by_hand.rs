@@ -200,7 +200,7 @@ impl Fresh {
 
     fn of(path: &Path, bytes: Vec<u8>, format: Option<Format>, stem: &str, settings: Settings) -> Self {
         let mut session = Session::new(format, stem, settings);
-        let mut files = Files::new(ReadAt::file(path.to_path_buf()));
+        let mut files = Files::new(ReadAt::of(path, &bytes));
         let newline = memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1);
         let (head, rest) = bytes.split_at(newline);
         session.feed(head);

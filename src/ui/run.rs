@@ -22,7 +22,7 @@ use super::{
 use crate::{
     export::head_of,
     model::Millis,
-    source::{self, Feed, Files, ReadAt, Tail},
+    source::{self, Feed, Files, Tail},
 };
 
 /// Between two frames at least.
@@ -116,8 +116,8 @@ fn start(feeder: &Feeder, send: &SyncSender<Incoming>) -> io::Result<(Option<Tai
     Ok(match feeder {
         Feeder::File { path, poll } => {
             let options = source::Options { watch: !poll };
-            let tail = source::tail::spawn(path.clone(), options, forward)?;
-            (Some(tail), Some(Files::new(ReadAt::file(path.clone()))))
+            let (tail, payload) = source::tail::open(path.clone(), options, forward)?;
+            (Some(tail), Some(Files::new(payload)))
         }
         Feeder::Stdin => (None, Some(Files::new(source::stdin::spawn(forward)?))),
         Feeder::Nothing => (None, None),

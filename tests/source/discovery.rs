@@ -75,9 +75,14 @@ fn the_environment_names_the_folders() {
     assert_eq!(Roots::from_env(|_| None), Roots::default());
     assert!(Roots::default().sessions().is_empty());
     assert!(
-        Roots { claude: Some("/nowhere".into()), codex: Some("/nowhere".into()), pi: Some("/nowhere".into()) }
-            .sessions()
-            .is_empty()
+        Roots {
+            claude: Some("/nowhere".into()),
+            codex: Some("/nowhere".into()),
+            pi: Some("/nowhere".into()),
+            ..Roots::default()
+        }
+        .sessions()
+        .is_empty()
     );
 }
 

@@ -3,13 +3,14 @@
 //! Comes in: words. Goes out: typed wishes, or clap's sentence about what is wrong with them.
 //! Must never: act, read the environment but through `env`, or know a format's inside.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::{
     budget::{Limit, Settings, parse_tokens},
     format::Format,
+    source::Address,
 };
 
 mod hand;
@@ -45,6 +46,9 @@ pub(in crate::cli) struct Args {
 /// How a transcript is read and measured.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub(in crate::cli) struct Reading {
+    /// Session of a database that holds several; the same as `FILE#ID`.
+    #[arg(long, value_name = "ID")]
+    pub(in crate::cli) session: Option<String>,
     /// Format of the transcript, instead of finding it out.
     #[arg(long, value_name = "NAME", value_parser = format)]
     pub(in crate::cli) format: Option<Format>,
@@ -63,6 +67,14 @@ pub(in crate::cli) struct Reading {
 }
 
 impl Reading {
+    /// What is read: `file`, or the session of it that was named.
+    pub(in crate::cli) fn place(&self, file: &Path) -> PathBuf {
+        match (&self.session, Address::of(file)) {
+            (Some(session), Some(store)) => store.with(session).path(),
+            _ => file.to_path_buf(),
+        }
+    }
+
     pub(in crate::cli) fn settings(&self, critical: Option<Limit>) -> Settings {
         Settings { window: self.window, trigger: self.trigger, critical, keep: self.keep }
     }

@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args) -> ExitCode {
 }
 
 fn open(file: &std::path::Path, reading: &Reading, critical: Option<Limit>) -> Result<Loaded, Failure> {
-    load(file, chosen(reading)?, reading.settings(critical))
+    load(&reading.place(file), chosen(reading)?, reading.settings(critical))
 }
 
 /// The format that was forced, by name or by a map.

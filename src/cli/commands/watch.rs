@@ -1,6 +1,12 @@
 //! The screen: a transcript, or the list of sessions found on this machine.
 
-use std::{cell::RefCell, env, io, io::IsTerminal as _, path::Path, process::ExitCode};
+use std::{
+    cell::RefCell,
+    env, io,
+    io::IsTerminal as _,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use jiff::tz::TimeZone;
 
@@ -19,7 +25,7 @@ use crate::{
     export::Symbols,
     format::Format,
     plan::Session,
-    source::{Found, Roots, Runtime, SourceError, read_head},
+    source::{Address, Found, Roots, Runtime, SourceError, find::of_store, read_head},
     ui::{self, Background, Choice, Depth, Desk, End, Feeder, Options, Picker, State, Theme},
 };
 
@@ -51,6 +57,10 @@ pub(super) fn watch(args: &Args) -> Result<ExitCode, Failure> {
     match &args.file {
         Some(file) if !usable() => super::show::plain(file, &args.reading, args.mark.critical),
         Some(file) => {
+            let file = &args.reading.place(file);
+            if let Some(several) = several(file)? {
+                return drive((choosing(&manner, several, Vec::new()), Feeder::Nothing), &manner, None);
+            }
             if file != Path::new("-") {
                 refuse_what_is_no_transcript(file, &manner)?;
             } else if io::stdin().is_terminal() {
@@ -70,7 +80,7 @@ pub(super) fn watch(args: &Args) -> Result<ExitCode, Failure> {
             "There is no terminal to choose a session in.",
             "Name a transcript: cutline inspect FILE.",
         )),
-        None => drive((choosing(&manner), Feeder::Nothing), &manner, None),
+        None => drive((everywhere(&manner), Feeder::Nothing), &manner, None),
     }
 }
 
@@ -85,13 +95,12 @@ fn refuse_what_is_no_transcript(file: &Path, manner: &Manner) -> Result<(), Fail
     };
     let mut probe = Session::new(manner.format, &stem(file), manner.settings);
     probe.feed(&bytes);
-    // Between formats that fit equally well the screen asks.
-    if probe.detection().is_some() || probe.tie().is_some() {
+    if probe.detection().is_some() {
         return Ok(());
     }
     // One unterminated line may be the beginning of a transcript; whole lines without any evidence are not.
     let lines = probe.bytes() > probe.partial().len() as u64;
-    let beginning = probe.partial().trim_ascii_start().first().is_none_or(|byte| *byte == b'{');
+    let beginning = probe.partial().trim_ascii_start().first().is_none_or(|byte| matches!(byte, b'{' | b'['));
     if (whole || probe.hopeless()) && (lines || !beginning) {
         return Err(Failure::not_a_transcript(&file.display().to_string()));
     }
@@ -214,16 +223,25 @@ fn unicode_locale() -> bool {
     })
 }
 
-fn choosing(manner: &Manner) -> State {
+/// The sessions of a store that holds several, if `file` is one and names none.
+fn several(file: &Path) -> Result<Option<Vec<Found>>, Failure> {
+    let Some(store) = Address::of(file) else { return Ok(None) };
+    match store.settled() {
+        Ok(_) | Err(SourceError::Empty(_)) => Ok(None),
+        Err(SourceError::Several { .. }) => Ok(Some(of_store(&store).into_iter().map(|(_, found)| found).collect())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn everywhere(manner: &Manner) -> State {
     let roots = Roots::from_env(|name| env::var_os(name));
-    let found: Vec<Choice> = roots
-        .sessions()
-        .into_iter()
-        .filter(|found| !found.sub_agent)
-        .enumerate()
-        .map(|(n, found)| choice(n, found))
-        .collect();
-    let picker = Picker::new(found, roots.folders());
+    choosing(manner, roots.sessions(), roots.folders())
+}
+
+fn choosing(manner: &Manner, found: Vec<Found>, searched: Vec<PathBuf>) -> State {
+    let found: Vec<Choice> =
+        found.into_iter().filter(|found| !found.sub_agent).enumerate().map(|(n, found)| choice(n, found)).collect();
+    let picker = Picker::new(found, searched);
     let options = options(manner, String::new(), String::new());
     State::choosing(options, picker, (80, 24), clock::now())
 }
@@ -238,6 +256,7 @@ fn choice(n: usize, found: Found) -> Choice {
             Runtime::ClaudeCode => "claude",
             Runtime::Codex => "codex",
             Runtime::Pi => "pi",
+            Runtime::OpenCode => "opencode",
         },
         modified: found.modified,
         bytes: found.bytes,

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::{Map, Mapping};
 
 /// Texts of the maps, in the order of detection.
-const TEXTS: [&str; 35] = [
+const TEXTS: [&str; 34] = [
     include_str!("../../../assets/formats/copilot.toml"),
     include_str!("../../../assets/formats/kimi.toml"),
     include_str!("../../../assets/formats/kimi-cli.toml"),
@@ -14,7 +14,6 @@ const TEXTS: [&str; 35] = [
     include_str!("../../../assets/formats/droid.toml"),
     include_str!("../../../assets/formats/grok.toml"),
     include_str!("../../../assets/formats/gptme.toml"),
-    include_str!("../../../assets/formats/chat-lines.toml"),
     include_str!("../../../assets/formats/langchain-lines.toml"),
     include_str!("../../../assets/formats/autogen.toml"),
     include_str!("../../../assets/formats/otel.toml"),

@@ -4,7 +4,7 @@ use super::{abandon, commit, movement, which};
 use crate::{
     model::{Note, Record},
     plan::Session,
-    source::{Feed, Status},
+    source::{Change, Feed, Status},
     ui::{State, state::Rebuild},
 };
 
@@ -71,7 +71,7 @@ fn swap(state: &mut State) {
     let (gone, new) = (before.saturating_sub(rebuild.kept), now.saturating_sub(rebuild.kept));
     let plural = |n: usize| if n == 1 { "record" } else { "records" };
     let text = format!("file {}: {gone} {} withdrawn, {new} new", rebuild.reason.as_str(), plural(gone));
-    if gone + new > 0 {
+    if gone + new > 0 && rebuild.reason != Change::Updated {
         state.message = Some(text);
     }
 }

@@ -38,12 +38,14 @@ fn line(state: &State, choice: &Choice, width: u16) -> Line<'static> {
     let theme = state.options.theme;
     let when = choice.modified.age_s(state.now).map_or_else(String::new, age);
     let size = match choice.bytes {
-        0..10_000 => format!("{} B", choice.bytes),
+        // A store does not say what one of its sessions takes.
+        0 => String::new(),
+        1..10_000 => format!("{} B", choice.bytes),
         10_000..10_000_000 => format!("{} kB", choice.bytes / 1_000),
         _ => format!("{} MB", choice.bytes / 1_000_000),
     };
     let mut left =
-        vec![Span::raw(format!(" {:<6} ", choice.runtime)), Span::styled(format!("{when:>7} ago "), theme.quiet())];
+        vec![Span::raw(format!(" {:<8} ", choice.runtime)), Span::styled(format!("{when:>7} ago "), theme.quiet())];
     let right = vec![Span::styled(format!(" {size:>8} "), theme.quiet())];
     let used: usize = left.iter().chain(&right).map(Span::width).sum();
     let room = usize::from(width).saturating_sub(used + 1);
@@ -58,8 +60,10 @@ fn line(state: &State, choice: &Choice, width: u16) -> Line<'static> {
 
 fn nothing(state: &State, area: Rect, buf: &mut Buffer) {
     let theme = state.options.theme;
-    let mut lines =
-        vec![" No sessions of Claude Code, Codex or pi were found here.".to_string(), " Searched:".to_string()];
+    let mut lines = vec![
+        " No sessions of Claude Code, Codex, pi or OpenCode were found here.".to_string(),
+        " Searched:".to_string(),
+    ];
     if let Some(picker) = &state.picker {
         lines.extend(picker.searched.iter().map(|path| format!("   {}", Shown::cut(&path.display().to_string(), 100))));
     }
