@@ -187,7 +187,7 @@ impl Driven {
 #[test]
 fn looking_asks_for_nothing_that_writes() {
     for sample in fs::read_dir("sample-sessions").unwrap().map(|entry| entry.unwrap().path()) {
-        if sample.extension().is_none_or(|ending| ending != "jsonl") {
+        if sample.extension().is_none_or(|ending| ending != "jsonl" && ending != "json") {
             continue;
         }
         let mut driven = Driven::of(fs::read(&sample).unwrap());

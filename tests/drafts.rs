@@ -31,7 +31,7 @@ fn transcripts(folder: &str) -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl" || ending == "json"))
         .collect();
     all.sort();
     all

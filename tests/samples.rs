@@ -56,7 +56,7 @@ mod samples {
         let there: BTreeSet<String> = fs::read_dir(root("sample-sessions"))
             .unwrap()
             .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"))
+            .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl" || ending == "json"))
             .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
             .collect();
         assert_eq!(listed, there);

@@ -4,7 +4,6 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that fails says where")]
 
 mod svg;
-mod twins;
 
 use std::{fs, path::Path};
 
@@ -251,10 +250,10 @@ fn by_hand_in_other_clothes() {
     check("abandon-lost-120x40", &driven, size, false);
 }
 
-/// Two maps fit these lines equally well.
+/// Words alone are the same in the logs of two APIs.
 fn ambiguous(size: (u16, u16), theme: Theme, symbols: Symbols) -> Driven {
-    twins::install();
-    Driven::of("berths.jsonl", twins::SHARED.into(), size, theme, symbols)
+    let words = r#"[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]"#;
+    Driven::of("chat.json", words.into(), size, theme, symbols)
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn samples() -> Vec<PathBuf> {
         .iter()
         .flat_map(|folder| fs::read_dir(folder).unwrap())
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl" || ending == "json"))
         .collect();
     all.sort();
     all

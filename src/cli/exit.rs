@@ -51,6 +51,7 @@ impl Failure {
 
     /// The file fits formats equally well, so none of them is taken for granted.
     pub(super) fn ambiguous(path: &str, tie: &Detection) -> Self {
+        let path = if path == "-" { "Standard input" } else { path };
         let names: Vec<&str> = tie.formats().map(Format::name).collect();
         let message = format!("{path} fits {} formats equally well: {}.", names.len(), names.join(", "));
         let hint = format!("Name the one it is: --format {}.", tie.format.name());

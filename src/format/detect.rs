@@ -68,10 +68,14 @@ pub fn detect(lines: &[&[u8]]) -> Option<Detection> {
         .filter(|format| api_of(*format).is_none())
         .filter(|format| *format != Format::ClaudeCode || !values.iter().any(|(_, value)| is_qwen(*value)));
     let api = || Format::ALL.into_iter().filter(|format| api_of(*format).is_some());
-    best(own, &values, true)
-        .or_else(|| best(Mapping::all().into_iter().map(Format::Mapped), &values, true))
-        .or_else(|| best(api(), &values, true))
-        .or_else(|| best(api(), &values, false))
+    let strong = |found: &[(usize, Evidence)]| found.iter().any(|(_, evidence)| evidence.strong);
+    // Many agents write lines that look like those of an API among others that do not.
+    let mostly = |found: &[(usize, Evidence)]| found.len() * 5 >= values.len() * 4;
+    best(own, &values, strong)
+        .or_else(|| best(Mapping::all().into_iter().map(Format::Mapped), &values, strong))
+        .or_else(|| best(api(), &values, |found| strong(found) && mostly(found)))
+        // Words alone are the same in all of them; what is written by items says so.
+        .or_else(|| best(api().filter(|format| *format != Format::OpenAiResponses), &values, mostly))
 }
 
 fn api_of(format: Format) -> Option<Dialect> {
@@ -83,18 +87,19 @@ fn api_of(format: Format) -> Option<Dialect> {
     }
 }
 
-/// The format that the most lines speak for, then the one with the most strong lines; what is equal in both is a rival.
-/// `sure`: one line of it at least speaks for no other.
-fn best(formats: impl Iterator<Item = Format>, values: &[(usize, Raw<'_>)], sure: bool) -> Option<Detection> {
+/// The format that the most lines speak for, then the one with the most strong lines, of those whose evidence is
+/// `enough`; what is equal in both is a rival.
+fn best(
+    formats: impl Iterator<Item = Format>,
+    values: &[(usize, Raw<'_>)],
+    enough: impl Fn(&[(usize, Evidence)]) -> bool,
+) -> Option<Detection> {
     let mut found: Vec<(Format, Vec<(usize, Evidence)>)> = formats
         .map(|format| {
             let of = |(n, value): &(usize, Raw<'_>)| evidence(format, *value).map(|found| (*n, found));
             (format, values.iter().filter_map(of).collect::<Vec<_>>())
         })
-        .filter(|(_, evidence)| {
-            let strong = evidence.iter().any(|(_, found)| found.strong);
-            !evidence.is_empty() && (strong || !sure)
-        })
+        .filter(|(_, evidence)| !evidence.is_empty() && enough(evidence))
         .collect();
     let weight = |evidence: &[(usize, Evidence)]| (evidence.len(), evidence.iter().filter(|(_, e)| e.strong).count());
     let most = found.iter().map(|(_, evidence)| weight(evidence)).max()?;
@@ -274,15 +279,14 @@ mod tests {
             assert_eq!(name(&[qwen]), Some("qwen"), "{qwen}");
             assert_eq!(name(&[qwen, note]), Some("qwen"), "one line of it tells: {qwen}");
         }
-        for bare in [
-            r#"{"type":"reasoning","id":"rs_1","summary":[]}"#,
-            r#"{"type":"message","role":"user","content":[]}"#,
-            r#"{"type":"function_call","call_id":"c","name":"n","arguments":"{}"}"#,
-            r#"{"timestamp":"t","type":"session.start","payload":{}}"#,
-            r#"{"type":"event","kind":"user"}"#,
-            r#"{"role":"user","content":"x"}"#,
+        for (bare, format) in [
+            (r#"{"type":"reasoning","id":"rs_1","summary":[]}"#, Some("openai-responses")),
+            (r#"{"type":"function_call","call_id":"c","name":"n","arguments":"{}"}"#, Some("openai-responses")),
+            (r#"{"role":"user","content":"x"}"#, Some("anthropic")),
+            (r#"{"timestamp":"t","type":"session.start","payload":{}}"#, None),
+            (r#"{"type":"event","kind":"user"}"#, None),
         ] {
-            assert_eq!(found(&[bare, bare]), None, "{bare}");
+            assert_eq!(found(&[bare, bare]).map(Format::name), format, "{bare}");
         }
     }
 

@@ -119,7 +119,7 @@ pub(crate) fn response(dialect: Dialect, turn: &[Value], input: u64) -> Value {
 }
 
 fn lines(values: &[Value]) -> Vec<u8> {
-    values.iter().map(|value| format!("{value}\n")).collect::<String>().into_bytes()
+    values.iter().flat_map(|value| format!("{value}\n").into_bytes()).collect()
 }
 
 /// The conversation in every container: name and bytes.

@@ -9,14 +9,15 @@ use super::{
 };
 
 fn lines(values: &[Value]) -> Vec<u8> {
-    values.iter().map(|value| format!("{value}\n")).collect::<String>().into_bytes()
+    values.iter().flat_map(|value| format!("{value}\n").into_bytes()).collect()
 }
 
 #[test]
 fn a_repeated_list_adds_nothing() {
     for dialect in ALL {
         let all = body(dialect, &list(dialect));
-        let (once, thrice) = (session(&lines(&[all.clone()])), session(&lines(&[all.clone(), all.clone(), all])));
+        let (once, thrice) =
+            (session(&lines(std::slice::from_ref(&all))), session(&lines(&[all.clone(), all.clone(), all])));
         assert_eq!(once.log().records.len(), thrice.log().records.len());
         assert_eq!(notes(&thrice), "");
     }

@@ -71,14 +71,14 @@ fn everything() -> Vec<(String, Vec<u8>, Vec<String>)> {
     let mut all: Vec<(String, Vec<u8>, Vec<String>)> =
         facts().into_iter().map(|row| (row.file.clone(), bytes(&row.file), vec![row.format])).collect();
     for (folder, formats) in [
-        ("sample-sessions", vec!["claude-code", "codex", "pi", "opencode", "cutline"]),
+        ("sample-sessions", Format::ALL.into_iter().map(Format::name).collect()),
         ("tests/claude", vec!["claude-code"]),
         ("tests/codex", vec!["codex"]),
         ("tests/pi", vec!["pi"]),
     ] {
         let Ok(entries) = fs::read_dir(folder) else { continue };
         for path in entries.map(|entry| entry.unwrap().path()) {
-            if path.extension().is_some_and(|end| end == "jsonl") {
+            if path.extension().is_some_and(|end| end == "jsonl" || end == "json") {
                 let name = path.display().to_string();
                 all.push((name, fs::read(&path).unwrap(), formats.iter().map(ToString::to_string).collect()));
             }

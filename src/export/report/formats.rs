@@ -33,6 +33,9 @@ impl FormatsReport {
             read_by: if matches!(format, Format::Mapped(_)) { "map" } else { "code" },
             container: match format {
                 Format::Mapped(mapping) if mapping.map().container() == Container::Document => "document",
+                Format::Anthropic | Format::OpenAiChat | Format::OpenAiResponses | Format::OpenCode => {
+                    "document or lines"
+                }
                 _ => "lines",
             },
             capabilities: format.adapter("").capability().into(),
@@ -54,8 +57,9 @@ impl FormatsReport {
 
     /// The table of the README.
     pub fn table(&self) -> String {
-        let mut out = "| format | name | open calls | results | ids | usage | window | read by |\n".to_string();
-        out.push_str("|---|---|---|---|---|---|---|---|\n");
+        let mut out =
+            "| format | name | open calls | results | ids | usage | window | commit | read by |\n".to_string();
+        out.push_str("|---|---|---|---|---|---|---|---|---|\n");
         for item in &self.formats {
             let cells = item.capabilities.cells();
             let _ = writeln!(out, "| {} | `{}` | {} | {} |", item.title, item.name, cells.join(" | "), item.read_by);

@@ -287,7 +287,7 @@ impl Capabilities {
     /// Cells of the README's table.
     pub(super) fn cells(&self) -> Vec<&'static str> {
         let yes = |on: bool| if on { "yes" } else { "no" };
-        let writes = self.commit.first().copied().unwrap_or("no");
+        let writes = self.commit.first().copied().unwrap_or("neutral");
         let shown =
             [yes(self.shows_open), yes(self.shows_results), self.ids, yes(self.usage), yes(self.window), writes];
         shown.to_vec()

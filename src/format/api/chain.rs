@@ -120,7 +120,7 @@ pub(super) fn system(body: Raw<'_>, lead: &[u64]) -> u64 {
             canonical(value, 0, &mut bytes);
         }
     }
-    lead.iter().for_each(|hash| bytes.extend_from_slice(&hash.to_le_bytes()));
+    bytes.extend(lead.iter().flat_map(|hash| hash.to_le_bytes()));
     xxhash_rust::xxh3::xxh3_64(&bytes)
 }
 
@@ -158,29 +158,24 @@ fn message(item: Raw<'_>, out: &mut Vec<u8>) {
 
 /// A string is the same as a list with one block of text.
 fn content(value: Raw<'_>, out: &mut Vec<u8>) {
-    let mut text = |text: &str| {
-        if !text.is_empty() {
-            out.push(0xfe);
-            out.extend_from_slice(text.as_bytes());
-        }
-    };
     if let Some(whole) = value.str() {
-        text(&whole);
+        if !whole.is_empty() {
+            out.push(0xfe);
+            out.extend_from_slice(whole.as_bytes());
+        }
         return;
     }
     for block in value.items() {
         let kind = block.get_str("type").unwrap_or_default();
-        match block.get_str("text").filter(|_| matches!(&*kind, "text" | "input_text" | "output_text")) {
-            Some(words) => {
-                out.push(0xfe);
-                out.extend_from_slice(words.as_bytes());
-            }
-            None => {
-                // A call is told from another by its id.
-                let id = block.get_str("id").filter(|_| kind.ends_with("tool_use"));
-                out.extend_from_slice(id.unwrap_or_default().as_bytes());
-                canonical(block, 0, out);
-            }
+        let words = block.get_str("text").filter(|_| matches!(&*kind, "text" | "input_text" | "output_text"));
+        if let Some(words) = words {
+            out.push(0xfe);
+            out.extend_from_slice(words.as_bytes());
+        } else {
+            // A call is told from another by its id.
+            let id = block.get_str("id").filter(|_| kind.ends_with("tool_use"));
+            out.extend_from_slice(id.unwrap_or_default().as_bytes());
+            canonical(block, 0, out);
         }
     }
 }

@@ -39,13 +39,13 @@ fn responses(found: &Found<'_>) -> Option<(&'static str, bool)> {
         return (items || response.field_is("object", "response")).then_some(("a response with `output`", true));
     }
     let item = found.item?;
-    let kind = item.get_str("type")?;
+    let Some(kind) = item.get_str("type") else {
+        return (message_look(item) == Look::Plain).then_some(("a message with a role", false));
+    };
     let parts = |name: &str| item.get("content").is_some_and(|all| all.items().any(|part| part.field_is("type", name)));
     match &*kind {
         "message" if parts("input_text") || parts("output_text") => Some(("an item with text for Responses", true)),
-        "message" => {
-            item.get("content").is_some_and(|content| content.is_string()).then_some(("an item `message`", false))
-        }
+        "message" => item.get("content").is_some_and(Raw::is_string).then_some(("an item `message`", false)),
         "reasoning" => item.get("summary").is_some_and(Raw::is_array).then_some(("an item `reasoning`", true)),
         _ => Some(("an item of Responses", true)),
     }

@@ -88,11 +88,11 @@ impl Api {
         }
     }
 
-    fn main(&mut self) -> &mut Chain {
+    /// The conversation of messages that stand outside of any request.
+    fn begin(&mut self) {
         if self.chains.is_empty() {
             self.chains.push(Chain::new(LaneId::MAIN, false, 0));
         }
-        &mut self.chains[0]
     }
 
     /// A request: what it adds to the conversation that it goes on with.
@@ -142,9 +142,9 @@ impl Api {
             return n;
         }
         // A question for a title may come before the first real request.
-        if tools && self.chains.first().is_some_and(|main| !main.tools && main.calls == 0) {
-            self.chains[0].tools = true;
-            self.chains[0].system = system;
+        if let Some(main) = self.chains.first_mut().filter(|main| tools && !main.tools && main.calls == 0) {
+            main.tools = true;
+            main.system = system;
             return 0;
         }
         let lane = if self.chains.is_empty() {
@@ -186,7 +186,7 @@ impl Api {
 
     /// One message outside of a request: an item of a list, or a response.
     fn message(&mut self, line: &Line<'_>, item: Raw<'_>, time: Millis, log: &mut Log) {
-        self.main();
+        self.begin();
         let hash = chain::hash(self.dialect, item);
         let Some(chain) = self.chains.get_mut(self.current) else { return };
         let told = self.reader.message(line, item, hash, chain, time, log);
@@ -202,10 +202,10 @@ impl Api {
     }
 
     fn failed(&mut self, line: &Line<'_>, error: Raw<'_>, time: Millis, log: &mut Log) {
-        let chain = self.main().newest();
+        let newest = self.chains.get(self.current).and_then(Chain::newest);
         log.push(Record { time, tokens: 0, ..line.record(Kind::Notice, error) });
         let id = log.syms.intern("model-request");
-        let at = chain.unwrap_or_else(|| log.next_id().saturating_sub(1));
+        let at = newest.unwrap_or_else(|| log.next_id().saturating_sub(1));
         log.event_at(at, Event::RetryOpen(id));
         self.reader.retrying = true;
     }
@@ -316,7 +316,9 @@ impl Adapter for Api {
             self.context.replace(next);
         } else {
             let new: Vec<RecordId> = self.sent().skip(self.placed).collect();
-            new.into_iter().for_each(|id| self.context.push(Slot::record(id)));
+            for id in new {
+                self.context.push(Slot::record(id));
+            }
         }
         self.placed = self.context.len();
         &mut self.context

@@ -113,7 +113,9 @@ fn alone(value: Raw<'_>, dialect: Dialect) -> Option<Raw<'_>> {
         }
         Dialect::Responses => words::is_item(*value),
     };
-    [&[][..], &["message"], &["item"]].into_iter().filter_map(|path| at(value, path)).find(fits)
+    // An envelope with a type is a runtime's own.
+    let wrapped: &[&[&str]] = if value.get("type").is_some() { &[] } else { &[&["message"], &["item"]] };
+    std::iter::once(&[][..]).chain(wrapped.iter().copied()).filter_map(|path| at(value, path)).find(fits)
 }
 
 fn error(body: Raw<'_>) -> Option<Raw<'_>> {

@@ -44,7 +44,7 @@ pub(super) fn fork(order: &ForkOrder<'_>, source: &Source<'_>) -> Result<Forked,
     writer.out.document = container != Container::Lines;
     let body = writer.begin()?;
     writer.messages()?;
-    writer.end(body)?;
+    writer.end(body);
     let mut out = writer.out;
     out.told.push("This is the list that a client sends; no runtime is known that loads it by itself.".to_string());
     out.left_out = (order.log.lines as usize).saturating_sub(source.told.len());
@@ -91,9 +91,9 @@ impl Writer<'_> {
         }
     }
 
-    fn end(&mut self, body: Option<(u16, u64, u32)>) -> Result<(), ForkError> {
+    fn end(&mut self, body: Option<(u16, u64, u32)>) {
         match self.container {
-            Container::Lines => return Ok(()),
+            Container::Lines => return,
             Container::Array => self.out.rope.write("\n]"),
             Container::Body => self.out.rope.write("]"),
         }
@@ -102,7 +102,6 @@ impl Writer<'_> {
         }
         let origins = std::mem::take(&mut self.origins);
         self.out.end_line(origins);
-        Ok(())
     }
 
     /// What stands between two messages.

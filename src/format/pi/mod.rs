@@ -241,7 +241,9 @@ impl Adapter for Pi {
             "A call that was running when pi was killed stays open on disk; pi answers it in memory only.",
             "Approvals and the context window are not written.",
         ];
-        let writes = !self.cousin && self.header.is_some_and(|header| header.version <= NEWEST);
+        // Of a file that was not begun nothing speaks against it; without its header a session cannot be written anew.
+        let begun = self.header.is_some() || self.tree.len() > 0;
+        let writes = !self.cousin && (!begun || self.header.is_some_and(|header| header.version <= NEWEST));
         if self.cousin {
             hides.push("A relative of pi wrote this file; its entries are read in file order.");
         }
