@@ -22,7 +22,7 @@ step "documentation" cargo doc --no-deps --document-private-items --locked
 unset RUSTDOCFLAGS
 step "release build" cargo build --release --locked
 step "version" "${CARGO_TARGET_DIR:-target}/release/cutline" --version
-for sample in sample-sessions/*.jsonl; do
+for sample in sample-sessions/*.jsonl sample-sessions/*.json; do
     step "inspect $sample" sh -c '"$0" inspect "$1" --json >/dev/null' "${CARGO_TARGET_DIR:-target}/release/cutline" "$sample"
 done
 printf '\nAll passed.\n'

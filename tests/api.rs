@@ -10,6 +10,8 @@ mod forks;
 mod lists;
 #[path = "api/logs.rs"]
 mod logs;
+#[path = "api/random.rs"]
+mod random;
 
 use cutline::{budget::Settings, model::Kind, plan::Session};
 

@@ -71,7 +71,10 @@ fn is_refused(session: &Session, bytes: &[u8], wish: &Wish) -> bool {
 #[test]
 fn every_legal_cut_of_every_transcript_has_a_sound_draft() {
     let mut drafts = 0;
-    for path in ["sample-sessions", "tests/claude", "tests/codex", "tests/pi"].into_iter().flat_map(transcripts) {
+    for path in ["sample-sessions", "tests/claude", "tests/codex", "tests/pi", "tests/anthropic"]
+        .into_iter()
+        .flat_map(transcripts)
+    {
         let (session, bytes) = opened(&path);
         let name = path.display();
         let settle = open(&session);

@@ -45,7 +45,8 @@ mod samples {
 
     fn session(path: &str) -> (Vec<u8>, Session) {
         let bytes = fs::read(root(path)).unwrap();
-        let stem = path.rsplit('/').next().unwrap().trim_end_matches(".jsonl").to_string();
+        let name = path.rsplit('/').next().unwrap();
+        let stem = name.rsplit_once('.').unwrap().0.to_string();
         let session = Session::of_bytes(&bytes, None, &stem, Settings::default());
         (bytes, session)
     }

@@ -1,6 +1,8 @@
 //! Which format a file is, by evidence in its first lines, with the reasons.
 
-use super::{Format, Piece, api::Dialect, json::Raw, map::Mapping, pieces};
+use super::{Format, Piece, json::Raw, map::Mapping, pieces};
+
+mod api;
 
 /// Lines after which a file without evidence is no transcript.
 pub(super) const PATIENCE: usize = 200;
@@ -65,9 +67,9 @@ pub fn detect(lines: &[&[u8]]) -> Option<Detection> {
     // Formats with code of their own go first; maps are for what none of them knows; what an API takes is in many logs.
     let own = Format::ALL
         .into_iter()
-        .filter(|format| api_of(*format).is_none())
+        .filter(|format| !is_api(*format))
         .filter(|format| *format != Format::ClaudeCode || !values.iter().any(|(_, value)| is_qwen(*value)));
-    let api = || Format::ALL.into_iter().filter(|format| api_of(*format).is_some());
+    let api = || Format::ALL.into_iter().filter(|format| is_api(*format));
     let strong = |found: &[(usize, Evidence)]| found.iter().any(|(_, evidence)| evidence.strong);
     // Many agents write lines that look like those of an API among others that do not.
     let mostly = |found: &[(usize, Evidence)]| found.len() * 5 >= values.len() * 4;
@@ -78,13 +80,9 @@ pub fn detect(lines: &[&[u8]]) -> Option<Detection> {
         .or_else(|| best(api().filter(|format| *format != Format::OpenAiResponses), &values, mostly))
 }
 
-fn api_of(format: Format) -> Option<Dialect> {
-    match format {
-        Format::Anthropic => Some(Dialect::Anthropic),
-        Format::OpenAiChat => Some(Dialect::Chat),
-        Format::OpenAiResponses => Some(Dialect::Responses),
-        _ => None,
-    }
+/// Read as what an API takes, whoever wrote it.
+fn is_api(format: Format) -> bool {
+    matches!(format, Format::Anthropic | Format::OpenAiChat | Format::OpenAiResponses)
 }
 
 /// The format that the most lines speak for, then the one with the most strong lines, of those whose evidence is
@@ -130,7 +128,7 @@ fn evidence(format: Format, value: Raw<'_>) -> Option<Evidence> {
         Format::OpenCode => opencode(value),
         Format::Cutline => neutral(value),
         Format::Anthropic | Format::OpenAiChat | Format::OpenAiResponses => {
-            let (why, strong) = super::api::evidence(api_of(format)?, value)?;
+            let (why, strong) = api::evidence(format, value)?;
             Some(Evidence { why, strong })
         }
         Format::Mapped(mapping) => mapping.map().evidence(value).map(|(why, weak)| Evidence { why, strong: !weak }),

@@ -332,3 +332,15 @@ pub(super) fn quoted(text: &str) -> String {
 pub(super) fn line_of(order: &ForkOrder<'_>, record: &Record) -> Result<Vec<u8>, ForkError> {
     order.payload.read(record.segment, record.offset, record.line_len).ok_or(ForkError::Gone(record.line))
 }
+
+/// Every number of `usage` becomes 0: figures of the old context would speak of the new one.
+pub(super) fn zero(usage: Raw<'_>, edits: &mut Edits) {
+    for (_, value) in usage.fields() {
+        match value.bytes().first() {
+            Some(b'0'..=b'9' | b'-') => edits.replace(value.range(), "0"),
+            Some(b'{') => zero(value, edits),
+            Some(b'[') => value.items().for_each(|item| zero(item, edits)),
+            _ => {}
+        }
+    }
+}

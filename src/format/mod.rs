@@ -1,6 +1,8 @@
 //! Lines become records. One folder or file per transcript format, all behind [`Adapter`].
 //!
-//! Comes in: the bytes of one physical line with its number and offset, in file order.
+//! Comes in: whole JSON objects with their place, in file order: the lines of a file, or, of a file that is one document,
+//! the items of its array or the object that it is. To an adapter an item is a line: `Line::bytes` is the item alone,
+//! `Line::offset` its place in the file, and a record reads no more than that again when somebody looks.
 //! Goes out: records, events, usage and notes in a [`Log`]; the effective [`Context`] of the main lane; the decoded
 //! [`Body`] of one record when somebody looks at it.
 //! Must never: fail (an unknown line becomes `Kind::Opaque`, counted and kept byte for byte), keep payload in
@@ -8,7 +10,7 @@
 
 use crate::model::{Body, Context, Log, Record};
 
-mod api;
+pub mod anthropic;
 mod capability;
 pub mod claude;
 pub mod codex;
@@ -22,6 +24,7 @@ pub mod json;
 pub mod map;
 pub mod neutral;
 pub mod notation;
+mod openai;
 pub mod opencode;
 pub mod pi;
 mod transcript;
@@ -45,7 +48,7 @@ pub enum Format {
     Pi,
     /// Sessions of OpenCode: exports, and its database row by row.
     OpenCode,
-    /// Logs of Anthropic Messages.
+    /// Messages of the Anthropic API: a list of them, or a log of requests.
     Anthropic,
     /// Logs of OpenAI Chat Completions, and of the many that speak it.
     OpenAiChat,
@@ -131,9 +134,9 @@ impl Format {
             Self::Codex => Box::new(codex::Codex::new(file_stem)),
             Self::Pi => Box::new(pi::Pi::new(file_stem)),
             Self::OpenCode => Box::new(opencode::OpenCode::new(file_stem)),
-            Self::Anthropic => Box::new(api::Api::new(api::Dialect::Anthropic)),
-            Self::OpenAiChat => Box::new(api::Api::new(api::Dialect::Chat)),
-            Self::OpenAiResponses => Box::new(api::Api::new(api::Dialect::Responses)),
+            Self::Anthropic => Box::new(anthropic::Anthropic::new(file_stem)),
+            Self::OpenAiChat => Box::new(openai::OpenAi::new(openai::Dialect::Chat)),
+            Self::OpenAiResponses => Box::new(openai::OpenAi::new(openai::Dialect::Responses)),
             Self::Cutline => Box::new(neutral::Neutral::new()),
             Self::Mapped(mapping) => Box::new(map::Mapped::new(mapping)),
         }
@@ -143,11 +146,11 @@ impl Format {
 /// One whole JSON value of the transcript with its place.
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'a> {
-    /// 1-based physical line.
+    /// 1-based physical line, of an item of a document the one on which it begins.
     pub number: u32,
-    /// Byte offset of the physical line in its segment.
+    /// Byte offset of the physical line, or of the item, in its segment.
     pub offset: u64,
-    /// The physical line without its newline; [`Raw::range`] of `value` counts from its start.
+    /// The physical line without its newline, or the item; [`Raw::range`] of `value` counts from its start.
     pub bytes: &'a [u8],
     /// The value.
     pub value: Raw<'a>,
@@ -155,6 +158,8 @@ pub struct Line<'a> {
     pub segment: u16,
     /// Recovered from a damaged line: the runtime itself does not see it.
     pub salvaged: bool,
+    /// No line of its own: an item of a document's array, or the document itself.
+    pub in_document: bool,
 }
 
 impl Line<'_> {

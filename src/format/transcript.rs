@@ -3,7 +3,8 @@
 use super::{
     Adapter, Continues, Detection, Format, Line, Piece, detect,
     detect::PATIENCE,
-    document::{Document, Shape, shape},
+    document::{Document, Item, Shape, shape},
+    json::Raw,
     pieces,
 };
 use crate::model::{Context, Flags, Kind, Log, NoteKind, Record};
@@ -23,6 +24,8 @@ pub struct Transcript {
     stem: String,
     /// Lines seen before the format was known: offset and bytes.
     early: Vec<(u64, Vec<u8>)>,
+    /// Items of a document seen before the format was known.
+    early_items: Vec<Item<'static>>,
     /// Lines, or one document; not known before the first line is there.
     shape: Shape,
     document: Document,
@@ -49,6 +52,7 @@ impl Transcript {
             detection: None,
             stem: stem.to_string(),
             early: Vec::new(),
+            early_items: Vec::new(),
             shape: Shape::Unknown,
             document: Document::default(),
             partial: Vec::new(),
@@ -84,36 +88,72 @@ impl Transcript {
     }
 
     fn feed_known(&mut self, bytes: &[u8]) {
-        if self.shape == Shape::Document {
-            self.offset += bytes.len() as u64;
-            self.document.feed(bytes);
-            self.take_document(false);
-        } else {
+        if self.shape != Shape::Document {
             self.feed_lines(bytes);
+            return;
+        }
+        self.offset += bytes.len() as u64;
+        let mut document = std::mem::take(&mut self.document);
+        let (torn, trailed) = (document.is_torn(), document.is_trailed());
+        document.feed(bytes, &mut |item| self.item(item));
+        if torn && !document.is_torn() {
+            self.settle_items(false);
+        }
+        (self.log.lines, self.log.physical) = document.counted();
+        if document.is_trailed() && !trailed {
+            self.log.damaged += 1;
+            self.log.note(NoteKind::Damaged, 0, "Something stands behind the end of the document; it was not read.");
+        }
+        self.document = document;
+    }
+
+    /// Takes one item of a document, or keeps it until the format is known.
+    fn item(&mut self, item: &Item<'_>) {
+        if self.adapter.is_some() {
+            self.take_item(item);
+        } else if !self.hopeless() {
+            let due = self.is_due(&item.bytes);
+            self.early_items.push(item.owned());
+            if due || self.is_many() || (self.tie().is_some() && self.is_late()) {
+                self.settle_items(false);
+            }
         }
     }
 
-    /// Takes the document as soon as it is whole. `settle`: also if formats fit it equally well.
-    fn take_document(&mut self, settle: bool) {
-        let Some(lines) = self.document.lines() else { return };
+    /// Looks what the items are that were seen so far. `last`: no more will follow.
+    fn settle_items(&mut self, last: bool) {
         if self.adapter.is_none() {
-            let items: Vec<&[u8]> = lines.iter().map(|line| line.bytes).take(PATIENCE).collect();
+            let items: Vec<&[u8]> = self.early_items.iter().map(|item| &*item.bytes).collect();
             let Some(detection) = detect(&items) else { return };
-            let (format, tied) = (detection.format, !detection.rivals.is_empty());
+            // A later item may tell two formats apart that fit just as well.
+            let waits = !detection.rivals.is_empty() && !last && !self.is_late();
+            self.adapter = (!waits).then(|| detection.format.adapter(&self.stem));
             self.detection = Some(detection);
-            if tied && !settle {
+            if waits {
                 return;
             }
-            self.adapter = Some(format.adapter(&self.stem));
         }
+        for item in std::mem::take(&mut self.early_items) {
+            self.take_item(&item);
+        }
+    }
+
+    fn take_item(&mut self, item: &Item<'_>) {
         let Some(adapter) = &mut self.adapter else { return };
-        for line in &lines {
-            let first = self.log.records.len();
-            adapter.line(line, &mut self.log);
-            self.document.place(self.log.records.get_mut(first..).unwrap_or_default());
+        let Item { number, offset, .. } = *item;
+        let place = Place { number, offset, segment: 0 };
+        let value = Raw::parse(&item.bytes).ok().filter(|value| value.is_object());
+        let first = self.log.records.len();
+        match value {
+            _ if item.oversized => oversized(&mut self.log, place, &item.bytes, item.len),
+            Some(value) => {
+                let line =
+                    Line { number, offset, bytes: &item.bytes, value, segment: 0, salvaged: false, in_document: true };
+                adapter.line(&line, &mut self.log);
+            }
+            None => damaged(&mut self.log, place, &item.bytes, (0, item.bytes.len()), "the item is no JSON object"),
         }
-        (self.log.lines, self.log.physical) = self.document.counted();
-        self.document.taken();
+        item.place(self.log.records.get_mut(first..).unwrap_or_default());
     }
 
     fn feed_lines(&mut self, bytes: &[u8]) {
@@ -156,10 +196,7 @@ impl Transcript {
             self.feed_lines(&head);
         }
         if self.shape == Shape::Document {
-            self.take_document(true);
-            if self.document.is_torn() {
-                self.log.note(NoteKind::TornTail, 0, "The document is not whole: it ends inside, or is being written.");
-            }
+            self.finish_document();
             return;
         }
         let line = std::mem::take(&mut self.partial);
@@ -185,6 +222,20 @@ impl Transcript {
         }
     }
 
+    fn finish_document(&mut self) {
+        if !self.document.is_torn() {
+            self.settle_items(true);
+            return;
+        }
+        self.log.note(NoteKind::TornTail, 0, "The document is not whole: it ends inside, or is being written.");
+        let document = std::mem::take(&mut self.document);
+        if let Some(item) = document.whole_so_far() {
+            self.item(&item);
+        }
+        self.settle_items(true);
+        self.document = document;
+    }
+
     fn end_line(&mut self, tail: &[u8]) {
         let dropped = std::mem::take(&mut self.dropped);
         let held = std::mem::take(&mut self.partial);
@@ -192,7 +243,10 @@ impl Transcript {
             if held.is_empty() { tail.into() } else { [held.as_slice(), tail].concat().into() };
         if dropped > 0 || line.len() > LINE_CAP {
             self.decide();
-            self.oversized(&line, dropped);
+            self.log.physical += 1;
+            self.log.lines += 1;
+            let place = Place { number: self.log.physical, offset: self.line_start, segment: self.segment };
+            oversized(&mut self.log, place, &line, line.len() as u64 + dropped);
             return;
         }
         if self.adapter.is_none() {
@@ -217,37 +271,24 @@ impl Transcript {
         }
     }
 
-    fn oversized(&mut self, line: &[u8], dropped: u64) {
-        self.log.physical += 1;
-        self.log.lines += 1;
-        self.log.damaged += 1;
-        let size = line.len() as u64 + dropped;
-        let head = line.get(..OVERSIZE_HEAD.min(line.len())).unwrap_or_default();
-        let mut record = Record::new(Kind::Opaque);
-        record.offset = self.line_start;
-        record.line = self.log.physical;
-        record.line_len = u32::try_from(size).unwrap_or(u32::MAX);
-        record.len = u32::try_from(head.len()).unwrap_or(u32::MAX);
-        record.flags = Flags::OVERSIZED;
-        self.log.push(record);
-        let text = format!("A line of {size} bytes is larger than cutline reads; it may hold a result.");
-        self.log.note(NoteKind::Damaged, self.log.physical, text);
-    }
-
     fn try_detect(&mut self) {
-        let newest = self.early.last().and_then(|(_, newest)| detect(&[newest]));
-        let due = match &self.detection {
-            // No line before the newest spoke for a format, so they need not be looked at again for every new one.
-            None => newest.is_some(),
-            // A line that fits the same formats equally well changes nothing between them.
-            Some(tie) => newest.is_none_or(|newest| !newest.formats().eq(tie.formats())),
-        };
-        if due {
+        if self.early.last().is_some_and(|(_, newest)| self.is_due(newest)) {
             self.look();
         }
         // A later line may tell two formats apart that fit just as well.
         if self.tie().is_none() || self.is_late() {
             self.decide();
+        }
+    }
+
+    /// True if this line or item, the newest, may change what the format is.
+    fn is_due(&self, newest: &[u8]) -> bool {
+        let newest = detect(&[newest]);
+        match &self.detection {
+            // No line before the newest spoke for a format, so they need not be looked at again for every new one.
+            None => newest.is_some(),
+            // A line that fits the same formats equally well changes nothing between them.
+            Some(tie) => newest.is_none_or(|newest| !newest.formats().eq(tie.formats())),
         }
     }
 
@@ -273,7 +314,13 @@ impl Transcript {
 
     /// Enough was seen: what fits formats equally well now is not told apart by more of it.
     fn is_late(&self) -> bool {
-        self.early.len() >= PATIENCE || self.early.iter().map(|(_, line)| line.len()).sum::<usize>() >= HELD
+        let lines: usize = self.early.iter().map(|(_, line)| line.len()).sum();
+        let items: usize = self.early_items.iter().map(|item| item.bytes.len()).sum();
+        self.is_many() || lines + items >= HELD
+    }
+
+    fn is_many(&self) -> bool {
+        self.early.len().max(self.early_items.len()) >= PATIENCE
     }
 
     /// Formats between which only a person can choose, as far as was read. Nothing is read as one of them before more
@@ -299,7 +346,7 @@ impl Transcript {
 
     /// True if enough was seen to say that this is no transcript.
     pub fn hopeless(&self) -> bool {
-        self.adapter.is_none() && self.early.len() >= PATIENCE
+        self.adapter.is_none() && self.is_many()
     }
 
     /// Bytes after the last newline: a line that is still being written, or a torn one.
@@ -309,7 +356,7 @@ impl Transcript {
 
     /// True while a document that spans lines is not whole: it is being written, or was cut.
     pub fn is_torn(&self) -> bool {
-        self.shape == Shape::Document && self.tie().is_none() && self.document.is_torn()
+        self.shape == Shape::Document && self.document.is_torn()
     }
 
     /// Bytes fed so far.
@@ -355,7 +402,7 @@ fn take_line(adapter: &mut dyn Adapter, log: &mut Log, place: Place, bytes: &[u8
                         "A whole record was recovered from this line; the agent itself does not see it.",
                     );
                 }
-                adapter.line(&Line { number, offset, bytes, value, segment, salvaged }, log);
+                adapter.line(&Line { number, offset, bytes, value, segment, salvaged, in_document: false }, log);
             }
             Piece::Value { value, .. } => {
                 let (at, len) = value.range();
@@ -365,6 +412,22 @@ fn take_line(adapter: &mut dyn Adapter, log: &mut Log, place: Place, bytes: &[u8
             Piece::Corrupt(at, len, reason) => damaged(log, place, bytes, (at, len), reason),
         }
     }
+}
+
+/// A line or an item that was not held whole: kept as a place and a size.
+fn oversized(log: &mut Log, place: Place, bytes: &[u8], size: u64) {
+    log.damaged += 1;
+    let head = bytes.get(..OVERSIZE_HEAD.min(bytes.len())).unwrap_or_default();
+    let mut record = Record::new(Kind::Opaque);
+    record.offset = place.offset;
+    record.line = place.number;
+    record.segment = place.segment;
+    record.line_len = u32::try_from(size).unwrap_or(u32::MAX);
+    record.len = u32::try_from(head.len()).unwrap_or(u32::MAX);
+    record.flags = Flags::OVERSIZED;
+    log.push(record);
+    let text = format!("A line of {size} bytes is larger than cutline reads; it may hold a result.");
+    log.note(NoteKind::Damaged, place.number, text);
 }
 
 fn damaged(log: &mut Log, place: Place, bytes: &[u8], (at, len): (usize, usize), reason: &str) {

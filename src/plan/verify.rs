@@ -106,7 +106,7 @@ fn read_back(old: &Old<'_>, after: &Session, placed: &Placed) -> Check {
         Origin::Kept(at) => old.session.record(*at).is_some_and(|record| record.kind == Kind::Opaque),
         _ => false,
     });
-    let bad = log.damaged as usize > kept.count() || !after.partial().is_empty();
+    let bad = log.damaged as usize > kept.count() || !after.partial().is_empty() || after.is_torn();
     let failed = bad.then(|| "A fresh reader finds damage in the new file that the source does not have.".to_string());
     Check::of("read-back", failed, format!("A fresh reader understands the {} lines of the new file.", log.lines))
 }

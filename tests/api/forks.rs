@@ -15,7 +15,7 @@ use super::{
     kinds, session,
 };
 
-fn minted() -> Minted {
+pub(crate) fn minted() -> Minted {
     Minted::new([3; 16], Millis(1_795_300_000_000), TimeZone::UTC)
 }
 
@@ -97,16 +97,6 @@ fn what_is_given_up_before_words_of_a_person_stands_before_them() {
         let words = messages(&new).last().unwrap().to_string();
         assert!(words.contains("Are they closed?"), "{dialect:?}: {words}");
     }
-    // Text in the message of the results: the answer goes between the two.
-    let mixed = json!([{"role": "user", "content": "go"},
-        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "n", "input": {}},
-                                          {"type": "tool_use", "id": "b", "name": "n", "input": {}}]},
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "1"},
-                                     {"type": "text", "text": "and then?"}]}]);
-    let bytes = serde_json::to_vec(&mixed).unwrap();
-    let list = messages(&written(&session(&bytes), &bytes, None, give_up("b")));
-    let kinds: Vec<&str> = list[2]["content"].as_array().unwrap().iter().map(|b| b["type"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["tool_result", "tool_result", "text"]);
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn resumed(session: &Session, version: &str) -> usize {
     let mut offset = 0;
     for (number, bytes) in (1..).zip(session.text().lines().map(str::as_bytes)) {
         let value = Raw::parse(bytes).unwrap();
-        reader.line(&Line { number, offset, bytes, value, segment: 0, salvaged: false }, &mut log);
+        reader.line(&Line { number, offset, bytes, value, segment: 0, salvaged: false, in_document: false }, &mut log);
         offset += bytes.len() as u64 + 1;
     }
     reader.context(&mut log).len()

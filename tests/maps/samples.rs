@@ -75,6 +75,7 @@ fn everything() -> Vec<(String, Vec<u8>, Vec<String>)> {
         ("tests/claude", vec!["claude-code"]),
         ("tests/codex", vec!["codex"]),
         ("tests/pi", vec!["pi"]),
+        ("tests/anthropic", vec!["anthropic"]),
     ] {
         let Ok(entries) = fs::read_dir(folder) else { continue };
         for path in entries.map(|entry| entry.unwrap().path()) {

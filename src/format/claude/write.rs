@@ -10,7 +10,7 @@ use super::envelope::Envelope;
 use crate::{
     format::{
         Act, ForkError, ForkOrder, Forked, Origin, Settle,
-        fork::{Edits, line_of, quoted},
+        fork::{Edits, line_of, quoted, zero},
         json::Raw,
     },
     model::{Event, Millis, Record, rfc3339},
@@ -307,18 +307,6 @@ impl Writer<'_> {
 fn abandoned(wish: &Settle) -> String {
     let text = wish.text();
     format!("[A{}]", text.strip_prefix('a').unwrap_or(&text))
-}
-
-/// Every number of `usage` becomes 0.
-fn zero(usage: Raw<'_>, edits: &mut Edits) {
-    for (_, value) in usage.fields() {
-        match value.bytes().first() {
-            Some(b'0'..=b'9' | b'-') => edits.replace(value.range(), "0"),
-            Some(b'{') => zero(value, edits),
-            Some(b'[') => value.items().for_each(|item| zero(item, edits)),
-            _ => {}
-        }
-    }
 }
 
 /// Nothing of it can be resumed as a session.

@@ -94,12 +94,14 @@ fn liveness(state: &State) -> Vec<Span<'static>> {
         _ if state.rebuild.is_some() => ("rereading".to_string(), theme.open()),
         None | Some(Status::Reading) => (reading(state), theme.quiet()),
         Some(Status::Waiting) => ("waiting for the file".to_string(), theme.open()),
-        Some(Status::Live) => match quiet_for {
+        Some(Status::Torn { .. }) if state.session.is_torn() => ("document not whole".to_string(), theme.bad()),
+        Some(Status::Torn { .. }) if !state.session.partial().is_empty() => ("torn last line".to_string(), theme.bad()),
+        // A whole document needs no newline behind its last bracket.
+        Some(Status::Live | Status::Torn { .. }) => match quiet_for {
             Some(s) if s >= IDLE => (format!("{ring} idle {}", age(s)), theme.quiet()),
             Some(s) if s >= QUIET => (format!("{dot} LIVE quiet {}", age(s)), theme.good()),
             _ => (format!("{dot} LIVE"), theme.good()),
         },
-        Some(Status::Torn { .. }) => ("torn last line".to_string(), theme.bad()),
         Some(Status::Rewriting) => ("being rewritten".to_string(), theme.open()),
         Some(Status::Gone) => ("file is gone".to_string(), theme.bad()),
         Some(Status::Unreadable(why)) => (format!("unreadable: {}", Shown::cut(why, 30)), theme.bad()),

@@ -17,7 +17,6 @@ impl Reader {
         self.lint.item(line, item, kind, log);
         let model = |reader: &mut Self, log: &mut Log| Base { response: Some(reader.part(log)), ..base };
         if COMPACTIONS.contains(&kind) {
-            self.end();
             log.push(base.record(line, Kind::Notice, Flags::NONE, item));
             return true;
         }
@@ -25,7 +24,6 @@ impl Reader {
             let base = model(self, log);
             call(line, item, kind, base, log);
         } else if PAIRS.iter().any(|(_, answer)| *answer == kind) {
-            self.end();
             self.answer(line, item, base, log);
         } else if SELF_CONTAINED.contains(&kind) {
             let base = model(self, log);
@@ -39,12 +37,10 @@ impl Reader {
                     log.push(base.record(line, Kind::Thinking, Flags::NONE, item));
                 }
                 "mcp_approval_request" => {
-                    self.end();
                     let (id, tool) = (intern(item, "id", log), intern(item, "name", log));
                     log.push(Record { id, tool, ..base.record(line, Kind::ApprovalRequest, Flags::NONE, item) });
                 }
                 "mcp_approval_response" => {
-                    self.end();
                     let denied = item.get("approve").and_then(Raw::bool) == Some(false);
                     let flags = Flags::NONE.with_if(Flags::DENIED, denied);
                     let id = intern(item, "approval_request_id", log);
@@ -55,7 +51,6 @@ impl Reader {
                     strange(line, item, kind, base, log);
                 }
                 _ => {
-                    self.end();
                     unknown(line, item, "item type", base, log);
                 }
             }
@@ -77,7 +72,6 @@ impl Reader {
             }
             _ => (Kind::Notice, Flags::NONE),
         };
-        self.end();
         log.push(base.record(line, kind, flags, item));
     }
 

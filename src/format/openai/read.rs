@@ -18,8 +18,6 @@ pub(super) struct Reader {
     /// The response that an item of the model which comes now belongs to.
     open: Option<Sym>,
     pub(super) lint: Lint,
-    /// A request failed and none has succeeded since.
-    pub(super) retrying: bool,
 }
 
 /// What the records of one message share.
@@ -42,7 +40,7 @@ impl Base {
 
 impl Reader {
     pub(super) fn new(dialect: Dialect) -> Self {
-        Self { dialect, responses: 0, messages: 0, open: None, lint: Lint::default(), retrying: false }
+        Self { dialect, responses: 0, messages: 0, open: None, lint: Lint::default() }
     }
 
     /// Reads one message of `chain` and pushes its records.
@@ -59,9 +57,9 @@ impl Reader {
         let base = Base { time, lane: chain.lane, response: None, message: None };
         let mut outside = chain.is_head() && words::is_system(item);
         let mut restart = None;
-        if chain.told.is_empty() {
-            self.open = None;
-        }
+        // Items that stand together came together, whenever they were read.
+        let before = chain.newest().and_then(|id| log.records.get(id as usize));
+        self.open = before.filter(|record| record.kind.is_response_part()).and_then(|record| record.response);
         if outside {
             log.push(base.record(line, Kind::Notice, Flags::NONE, item));
         } else if self.dialect == Dialect::Responses {
@@ -69,7 +67,7 @@ impl Reader {
             outside = opaque;
             restart = opaque.then_some(log.next_id());
         } else {
-            restart = self.role(line, item, base, log);
+            self.role(line, item, base, log);
         }
         if log.next_id() == first {
             // Nothing is in it; it is a message all the same.
@@ -79,10 +77,8 @@ impl Reader {
         let calls = (first..end).filter_map(|id| log.records.get(id as usize));
         chain.calls += calls.filter(|record| record.kind == Kind::Call).count();
         let (at, len) = item.range();
-        let response =
-            self.dialect == Dialect::Anthropic && (item.get("stop_reason").is_some() || item.get("usage").is_some());
         let (segment, offset, line) = (line.segment, line.offset, line.number);
-        Told { hash, segment, offset, line, at, len, records: (first, end), outside, restart, response }
+        Told { hash, segment, offset, line, at, len, records: (first, end), outside, restart }
     }
 
     /// A name for a response: its own, or a number.
@@ -103,11 +99,6 @@ impl Reader {
         let open = log.syms.intern(&format!("\u{0}response {}", self.responses));
         self.open = Some(open);
         open
-    }
-
-    /// The next item of a model begins another response.
-    pub(super) fn end(&mut self) {
-        self.open = None;
     }
 
     /// A name for a message that is no response: what stands in it is not parted.

@@ -1,4 +1,4 @@
-//! Logs of model APIs, whoever wrote them: Anthropic Messages, OpenAI Chat Completions, OpenAI Responses.
+//! Logs of the APIs of OpenAI, which many others speak: Chat Completions and Responses.
 //!
 //! Comes in: messages one by one, or bodies of requests and responses; a request repeats the whole list before it.
 //! Goes out: records of each message where it stands first, usage, failed requests as retries, the context as the last
@@ -18,25 +18,21 @@ use crate::model::{
 
 mod body;
 mod chain;
-mod evidence;
 mod lint;
 mod messages;
 mod read;
 mod responses;
-mod words;
-mod wrap;
+pub(super) mod words;
+pub(super) mod wrap;
 mod write;
 
 use chain::{Chain, Told};
-pub(super) use evidence::evidence;
 use read::Reader;
 use wrap::Found;
 
 /// Whose shape the messages have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// Content blocks; results stand in messages of the user.
-    Anthropic,
     /// `tool_calls` and messages of the role `tool`.
     Chat,
     /// Items with a type.
@@ -55,13 +51,19 @@ struct Place {
 }
 
 /// Reader of API logs.
-pub(super) struct Api {
+pub(super) struct OpenAi {
     dialect: Dialect,
     reader: Reader,
     chains: Vec<Chain>,
     /// The chain that spoke last.
     current: usize,
     body: Option<Place>,
+    /// Where the requests failed that nothing came after.
+    errors: Vec<(u16, u64, (u32, u32))>,
+    /// The records at which they are told.
+    failed_at: Vec<RecordId>,
+    /// The messages are items of one document.
+    in_document: bool,
     /// The provider keeps a part of the conversation.
     remote: bool,
     facts: SessionFacts,
@@ -71,7 +73,7 @@ pub(super) struct Api {
     stale: bool,
 }
 
-impl Api {
+impl OpenAi {
     /// A reader that has seen nothing yet.
     pub(super) fn new(dialect: Dialect) -> Self {
         Self {
@@ -80,6 +82,9 @@ impl Api {
             chains: Vec::new(),
             current: 0,
             body: None,
+            errors: Vec::new(),
+            failed_at: Vec::new(),
+            in_document: false,
             remote: false,
             facts: SessionFacts::default(),
             context: Context::default(),
@@ -111,7 +116,7 @@ impl Api {
             self.chains.push(Chain::new(LaneId::MAIN, tools, system));
         }
         self.current = n;
-        let mut left = if self.remote { Vec::new() } else { self.rewind(n, &hashes, line.number, log) };
+        let mut left = if self.remote { Vec::new() } else { self.rewind(n, &items, &hashes, line.number, log) };
         let Some(chain) = self.chains.get_mut(n) else { return };
         let known = if self.remote { 0 } else { chain.told.len() };
         let before: FxHashSet<u64> = left.iter().map(|told| told.hash).collect();
@@ -157,9 +162,9 @@ impl Api {
     }
 
     /// Takes back what the list no longer holds.
-    fn rewind(&mut self, n: usize, hashes: &[u64], line: u32, log: &mut Log) -> Vec<Told> {
+    fn rewind(&mut self, n: usize, items: &[Raw<'_>], hashes: &[u64], line: u32, log: &mut Log) -> Vec<Told> {
         let Some(chain) = self.chains.get_mut(n) else { return Vec::new() };
-        let same = chain::common(&chain.told, hashes);
+        let same = chain::echoed(chain, items, hashes, log);
         let left = chain.cut(same);
         if left.is_empty() {
             return left;
@@ -201,20 +206,27 @@ impl Api {
         log.usage.push(Usage { record, lane, input, output, window: None, estimated: false });
     }
 
+    /// A request failed: until another one is sent it is being tried again.
     fn failed(&mut self, line: &Line<'_>, error: Raw<'_>, time: Millis, log: &mut Log) {
         let newest = self.chains.get(self.current).and_then(Chain::newest);
         log.push(Record { time, tokens: 0, ..line.record(Kind::Notice, error) });
+        if self.current != 0 {
+            return;
+        }
         let id = log.syms.intern("model-request");
         let at = newest.unwrap_or_else(|| log.next_id().saturating_sub(1));
         log.event_at(at, Event::RetryOpen(id));
-        self.reader.retrying = true;
+        self.failed_at.push(at);
+        self.errors.push((line.segment, line.offset, error.range()));
     }
 
-    /// A response came: what was tried again is settled.
+    /// A response came, or another request was sent: what failed before is over. It is told where the failure is, so that
+    /// both leave the context together.
     fn settled(&mut self, log: &mut Log) {
-        if std::mem::take(&mut self.reader.retrying) {
+        self.errors.clear();
+        for at in std::mem::take(&mut self.failed_at) {
             let id = log.syms.intern("model-request");
-            log.event(Event::RetrySettled(id));
+            log.event_at(at, Event::RetrySettled(id));
         }
     }
 
@@ -241,10 +253,9 @@ fn mark_repeats(counted: &FxHashSet<(Kind, Option<Sym>)>, told: Told, log: &mut 
     }
 }
 
-impl Adapter for Api {
+impl Adapter for OpenAi {
     fn format(&self) -> Format {
         match self.dialect {
-            Dialect::Anthropic => Format::Anthropic,
             Dialect::Chat => Format::OpenAiChat,
             Dialect::Responses => Format::OpenAiResponses,
         }
@@ -254,7 +265,6 @@ impl Adapter for Api {
         let mut hides =
             vec!["A log of requests shows an open call one request late, unless it holds the responses too."];
         match self.dialect {
-            Dialect::Anthropic => hides.push("Work in the background looks like an answered call."),
             Dialect::Chat => hides.push("Nothing tells an error of a tool from a success."),
             Dialect::Responses => {
                 hides.push("An open call waits for approval or was given up; nothing tells which.");
@@ -267,7 +277,7 @@ impl Adapter for Api {
         Capability {
             shows_open: true,
             shows_results: true,
-            ids: if self.dialect == Dialect::Anthropic { Ids::Unique } else { Ids::Repeat },
+            ids: Ids::Repeat,
             usage: true,
             window: false,
             lock: false,
@@ -279,19 +289,22 @@ impl Adapter for Api {
     }
 
     fn counting(&self) -> Counting {
-        if self.dialect == Dialect::Anthropic { Counting::ById } else { Counting::ByInstance }
+        Counting::ByInstance
     }
 
     fn line(&mut self, line: &Line<'_>, log: &mut Log) {
         if log.lanes.is_empty() {
             log.lane("main");
         }
+        self.in_document |= line.in_document;
         let found = Found::of(line.value, self.dialect);
         if let Some((body, list)) = found.request {
             self.request(line, &found, body, list, log);
         }
         for item in found.messages() {
             self.message(line, item, found.time, log);
+        }
+        if self.current == 0 && (found.request.is_some() || found.response.is_some() || found.item.is_some()) {
             self.settled(log);
         }
         self.usage(&found, log);
@@ -338,6 +351,7 @@ impl Adapter for Api {
 
     fn fork(&self, order: &ForkOrder<'_>) -> Result<Forked, ForkError> {
         let told = self.chains.first().map_or(&[][..], |chain| &chain.told);
-        write::fork(order, &write::Source { dialect: self.dialect, told, body: self.body, remote: self.remote })
+        let Self { dialect, body, in_document, remote, .. } = *self;
+        write::fork(order, &write::Source { dialect, told, body, errors: &self.errors, in_document, remote })
     }
 }

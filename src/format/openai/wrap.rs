@@ -23,21 +23,21 @@ const RESPONSES: [&[&str]; 7] =
     [&[], &["response"], &["response", "body"], &["res"], &["res", "body"], &["output"], &["body"]];
 
 /// The parts of one line.
-pub(super) struct Found<'a> {
+pub(in crate::format) struct Found<'a> {
     dialect: Dialect,
     /// The body of a request, and its list.
-    pub(super) request: Option<(Raw<'a>, Raw<'a>)>,
+    pub(in crate::format) request: Option<(Raw<'a>, Raw<'a>)>,
     /// The body of a response.
-    pub(super) response: Option<Raw<'a>>,
+    pub(in crate::format) response: Option<Raw<'a>>,
     /// What went wrong, in the provider's words.
-    pub(super) error: Option<Raw<'a>>,
+    pub(in crate::format) error: Option<Raw<'a>>,
     /// A message that stands alone.
-    pub(super) item: Option<Raw<'a>>,
-    pub(super) time: Millis,
+    pub(in crate::format) item: Option<Raw<'a>>,
+    pub(in crate::format) time: Millis,
 }
 
 impl<'a> Found<'a> {
-    pub(super) fn of(value: Raw<'a>, dialect: Dialect) -> Self {
+    pub(in crate::format) fn of(value: Raw<'a>, dialect: Dialect) -> Self {
         let time = time(value);
         let request = REQUESTS.iter().filter_map(|path| at(value, path)).find_map(|body| request(body, dialect));
         let answers = || RESPONSES.iter().filter_map(|path| at(value, path));
@@ -48,9 +48,8 @@ impl<'a> Found<'a> {
     }
 
     /// Messages that come after the request.
-    pub(super) fn messages(&self) -> Vec<Raw<'a>> {
-        let answer = self.response.map(|response| match self.dialect {
-            Dialect::Anthropic => vec![response],
+    pub(in crate::format) fn messages(&self) -> Vec<Raw<'a>> {
+        let answer: Option<Vec<Raw<'a>>> = self.response.map(|response| match self.dialect {
             Dialect::Chat => {
                 response.get("choices").and_then(|all| all.items().next()?.get("message")).into_iter().collect()
             }
@@ -59,24 +58,15 @@ impl<'a> Found<'a> {
         answer.into_iter().flatten().chain(self.item).collect()
     }
 
-    pub(super) fn is_nothing(&self) -> bool {
+    pub(in crate::format) fn is_nothing(&self) -> bool {
         self.request.is_none() && self.response.is_none() && self.error.is_none() && self.item.is_none()
     }
 
     /// Tokens of the request and of the response, as measured.
-    pub(super) fn usage(&self, dialect: Dialect) -> Option<(u64, u64)> {
+    pub(in crate::format) fn usage(&self, dialect: Dialect) -> Option<(u64, u64)> {
         let usage = self.response.or(self.item)?.get("usage").filter(|usage| usage.is_object())?;
         let number = |name: &str| usage.get_u64(name);
         let (input, output) = match dialect {
-            Dialect::Anthropic => {
-                // With tools of the server the last round is the size of the context; the rest adds up rounds.
-                let round = usage
-                    .get("iterations")
-                    .and_then(|all| all.items().filter(|one| one.field_is("type", "message")).last());
-                let number = |name: &str| round.unwrap_or(usage).get_u64(name).unwrap_or(0);
-                let cached = number("cache_creation_input_tokens") + number("cache_read_input_tokens");
-                (number("input_tokens") + cached, number("output_tokens"))
-            }
             Dialect::Chat => (number("prompt_tokens")?, number("completion_tokens").unwrap_or(0)),
             Dialect::Responses => (number("input_tokens")?, number("output_tokens").unwrap_or(0)),
         };
@@ -90,7 +80,7 @@ fn at<'a>(value: Raw<'a>, path: &[&str]) -> Option<Raw<'a>> {
 
 fn request(body: Raw<'_>, dialect: Dialect) -> Option<(Raw<'_>, Raw<'_>)> {
     let list = match dialect {
-        Dialect::Anthropic | Dialect::Chat => body.get("messages").filter(|list| list.is_array()),
+        Dialect::Chat => body.get("messages").filter(|list| list.is_array()),
         Dialect::Responses => body.get("input").filter(|list| list.is_array() || list.is_string()),
     };
     list.map(|list| (body, list))
@@ -98,7 +88,6 @@ fn request(body: Raw<'_>, dialect: Dialect) -> Option<(Raw<'_>, Raw<'_>)> {
 
 fn is_response(body: Raw<'_>, dialect: Dialect) -> bool {
     match dialect {
-        Dialect::Anthropic => body.field_is("role", "assistant") && body.get("content").is_some(),
         Dialect::Chat => body.get("choices").is_some_and(Raw::is_array),
         Dialect::Responses => body.get("output").is_some_and(Raw::is_array),
     }
@@ -107,7 +96,7 @@ fn is_response(body: Raw<'_>, dialect: Dialect) -> bool {
 /// A message or an item that is the line, or that the line wraps.
 fn alone(value: Raw<'_>, dialect: Dialect) -> Option<Raw<'_>> {
     let fits = |value: &Raw<'_>| match dialect {
-        Dialect::Anthropic | Dialect::Chat => {
+        Dialect::Chat => {
             value.get("role").is_some_and(Raw::is_string)
                 && ["content", "tool_calls", "function_call"].iter().any(|name| value.get(name).is_some())
         }

@@ -1,9 +1,8 @@
 //! A list of messages with a span replaced, in the container of the source: an array, a message a line, or the body of
 //! one request. The log itself is evidence and stays as it is.
 //!
-//! Why messages of their own for what is given up: Anthropic merges neighbours of one role into one turn, so a message
-//! directly behind the call is its next turn's beginning; Chat wants a message of the role `tool` behind the batch; for
-//! Responses any place behind the call will do.
+//! What is given up is answered directly behind the results of its response: Chat wants a message of the role `tool`
+//! there, for Responses any place behind the call will do.
 
 use std::borrow::Cow;
 
@@ -21,6 +20,9 @@ pub(super) struct Source<'a> {
     pub(super) dialect: Dialect,
     pub(super) told: &'a [Told],
     pub(super) body: Option<Place>,
+    /// Requests that failed, and that nothing came after.
+    pub(super) errors: &'a [(u16, u64, (u32, u32))],
+    pub(super) in_document: bool,
     pub(super) remote: bool,
 }
 
@@ -38,26 +40,22 @@ pub(super) fn fork(order: &ForkOrder<'_>, source: &Source<'_>) -> Result<Forked,
                     another history would change nothing there. Start a new list instead.";
         return Err(ForkError::Unfit(text.to_string()));
     }
-    let container = container(order, source);
+    let container = match source.body {
+        Some(_) => Container::Body,
+        None if source.in_document => Container::Array,
+        None => Container::Lines,
+    };
     let mut writer = Writer { order, source, container, written: 0, origins: Vec::new(), out: Forked::default() };
     writer.out.session = order.minted.uuid4("session");
     writer.out.document = container != Container::Lines;
     let body = writer.begin()?;
     writer.messages()?;
     writer.end(body);
+    writer.errors();
     let mut out = writer.out;
     out.told.push("This is the list that a client sends; no runtime is known that loads it by itself.".to_string());
     out.left_out = (order.log.lines as usize).saturating_sub(source.told.len());
     Ok(out)
-}
-
-fn container(order: &ForkOrder<'_>, source: &Source<'_>) -> Container {
-    if source.body.is_some() {
-        return Container::Body;
-    }
-    let first = source.told.first().map_or(0, |told| told.offset);
-    let head = order.payload.read(0, 0, u32::try_from(first.min(64)).unwrap_or(0)).unwrap_or_default();
-    if head.contains(&b'[') { Container::Array } else { Container::Lines }
 }
 
 struct Writer<'a> {
@@ -104,6 +102,20 @@ impl Writer<'_> {
         self.out.end_line(origins);
     }
 
+    /// What failed stays failed, unless its counter is set back; one document has no room for it.
+    fn errors(&mut self) {
+        let reset = self.order.settle.iter().any(|wish| wish.act == Act::Reset);
+        if reset || self.source.in_document {
+            return;
+        }
+        for (segment, offset, (at, len)) in self.source.errors {
+            self.out.rope.write("{\"error\":");
+            self.out.rope.copy(*segment, offset + u64::from(*at), *len);
+            self.out.rope.write("}");
+            self.out.end_line(Vec::new());
+        }
+    }
+
     /// What stands between two messages.
     fn next(&mut self) {
         let text = match (self.container, self.written) {
@@ -134,7 +146,7 @@ impl Writer<'_> {
             let (first, end) = told.records;
             let places: Vec<usize> = (first..end).filter_map(|id| positions.get(&id).copied()).collect();
             if told.outside {
-                self.keep(told, Vec::new(), &[])?;
+                self.keep(told, Vec::new());
                 continue;
             }
             let Some(start) = places.iter().min().copied() else { continue };
@@ -152,13 +164,7 @@ impl Writer<'_> {
                 let text = format!("The message on line {} would be parted: move the cut behind it.", told.line);
                 return Err(ForkError::Unfit(text));
             }
-            // Behind results that share their message with text the settlement goes between the two.
-            let end = places.iter().max().map_or(start, |at| at + 1);
-            let mut within = Vec::new();
-            while self.carries(told)? && settle.peek().is_some_and(|(_, wish)| wish.place == end) {
-                within.extend(settle.next());
-            }
-            self.keep(told, places, &within)?;
+            self.keep(told, places);
         }
         if summary {
             self.summary();
@@ -169,60 +175,17 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn value_of(&self, told: &Told) -> Result<Vec<u8>, ForkError> {
-        let read = self.order.payload.read(told.segment, told.offset + u64::from(told.at), told.len);
-        read.ok_or(ForkError::Gone(told.line))
-    }
-
-    /// True if results of calls stand in the message beside other blocks.
-    fn carries(&self, told: &Told) -> Result<bool, ForkError> {
-        if self.source.dialect != Dialect::Anthropic {
-            return Ok(false);
-        }
-        let bytes = self.value_of(told)?;
-        let content = Raw::parse(&bytes).ok().and_then(|value| value.get("content"));
-        Ok(content.is_some_and(|content| content.items().any(|block| block.field_is("type", "tool_result"))))
-    }
-
-    /// Copies a message, with results of `within` behind its own.
-    fn keep(&mut self, told: &Told, places: Vec<usize>, within: &[(usize, &Settle)]) -> Result<(), ForkError> {
+    fn keep(&mut self, told: &Told, places: Vec<usize>) {
         self.next();
-        let bytes = self.value_of(told)?;
-        let value = Raw::parse(&bytes).ok().ok_or(ForkError::Gone(told.line))?;
-        let (segment, offset) = (told.segment, told.offset + u64::from(told.at));
-        let results = |value: Raw<'_>| -> Option<(u32, usize)> {
-            let blocks = value.get("content")?.items().enumerate();
-            let last = blocks.filter(|(_, block)| block.field_is("type", "tool_result")).last()?;
-            let (at, len) = last.1.range();
-            Some((at + len, last.0 + 1))
-        };
-        let mut origins: Vec<Origin> = places.into_iter().map(Origin::Kept).collect();
-        if told.response && told.segment == 0 && self.container == Container::Body {
-            // A response has fields that a request may not have.
-            let content = value.get("content").ok_or(ForkError::Gone(told.line))?.range();
-            self.out.rope.write("{\"role\":\"assistant\",\"content\":");
-            self.out.rope.copy(segment, offset + u64::from(content.0), content.1);
-            self.out.rope.write("}");
-        } else if let Some((at, blocks)) = results(value).filter(|_| !within.is_empty()) {
-            self.out.rope.copy(segment, offset, at);
-            for (_, wish) in within {
-                self.out.rope.write(format!(",{}", block(wish)));
-            }
-            self.out.rope.copy(segment, offset + u64::from(at), told.len - at);
-            let settled = within.iter().map(|(n, _)| Origin::Settled(*n));
-            origins.splice(blocks.min(origins.len())..blocks.min(origins.len()), settled);
-        } else {
-            self.out.rope.copy(segment, offset, told.len);
-        }
-        self.done(origins);
-        Ok(())
+        self.out.rope.copy(told.segment, told.offset + u64::from(told.at), told.len);
+        self.done(places.into_iter().map(Origin::Kept).collect());
     }
 
     fn summary(&mut self) {
         let text = quoted(self.order.summary.unwrap_or_default());
         self.next();
         self.out.rope.write(match self.source.dialect {
-            Dialect::Anthropic | Dialect::Chat => format!("{{\"role\":\"user\",\"content\":{text}}}"),
+            Dialect::Chat => format!("{{\"role\":\"user\",\"content\":{text}}}"),
             Dialect::Responses => format!(
                 "{{\"type\":\"message\",\"role\":\"user\",\"content\":[{{\"type\":\"input_text\",\"text\":{text}}}]}}"
             ),
@@ -232,7 +195,7 @@ impl Writer<'_> {
 
     /// A message of its own for what is given up outside of the span; inside, the summary tells it.
     fn settled(&mut self, n: usize, wish: &Settle) -> Result<(), ForkError> {
-        if (self.order.from..self.order.to).contains(&wish.at) {
+        if wish.act == Act::Reset || (self.order.from..self.order.to).contains(&wish.at) {
             return Ok(());
         }
         let message = self.words(wish)?;
@@ -250,7 +213,6 @@ impl Writer<'_> {
         let value = Raw::prefix(&line, opened.at as usize).ok().ok_or(ForkError::Gone(opened.line))?;
         let kind = value.get_str("type").unwrap_or(Cow::Borrowed(""));
         match (self.source.dialect, wish.act) {
-            (Dialect::Anthropic, Act::Abandon) => Ok(format!("{{\"role\":\"user\",\"content\":[{}]}}", block(wish))),
             // The old form has no id: its call is an object of a name and arguments.
             (Dialect::Chat, Act::Abandon) if value.get("id").is_none() => {
                 Ok(format!("{{\"role\":\"function\",\"name\":{id},\"content\":{text}}}"))
@@ -269,13 +231,4 @@ impl Writer<'_> {
             _ => Err(cannot()),
         }
     }
-}
-
-/// A result of Anthropic's for a call that is given up.
-fn block(wish: &Settle) -> String {
-    format!(
-        "{{\"type\":\"tool_result\",\"tool_use_id\":{},\"is_error\":true,\"content\":{}}}",
-        quoted(&wish.id),
-        quoted(&wish.text())
-    )
 }

@@ -1,7 +1,10 @@
 //! What in one line speaks for the shape of an API.
 
-use super::{Dialect, words, wrap::Found};
-use crate::format::json::Raw;
+use crate::format::{
+    Format,
+    json::Raw,
+    openai::{Dialect, words, wrap::Found},
+};
 
 /// Messages of a list that are looked at.
 const LOOKED: usize = 40;
@@ -16,13 +19,17 @@ enum Look {
     None,
 }
 
-/// What in `value` speaks for `dialect`, and whether it speaks for no other.
-pub(in crate::format) fn evidence(dialect: Dialect, value: Raw<'_>) -> Option<(&'static str, bool)> {
-    let found = Found::of(value, dialect);
-    match dialect {
-        Dialect::Responses => responses(&found),
-        Dialect::Anthropic => roles(&found, Look::Anthropic),
-        Dialect::Chat => roles(&found, Look::Chat),
+/// What in `value` speaks for the API of `format`, and whether it speaks for no other.
+pub(super) fn evidence(format: Format, value: Raw<'_>) -> Option<(&'static str, bool)> {
+    match format {
+        Format::OpenAiResponses => responses(&Found::of(value, Dialect::Responses)),
+        Format::OpenAiChat => roles(&Found::of(value, Dialect::Chat), Look::Chat),
+        Format::Anthropic => roles(&Found::of(value, Dialect::Chat), Look::Anthropic).or_else(|| {
+            let answers = ["response", "res", "body", "output"].iter().filter_map(|name| value.get(name));
+            let is = |answer: &Raw<'_>| answer.field_is("type", "message") && answer.field_is("role", "assistant");
+            answers.into_iter().find(is).map(|_| ("a response of type `message`", true))
+        }),
+        _ => None,
     }
 }
 
@@ -67,10 +74,8 @@ fn roles(found: &Found<'_>, look: Look) -> Option<(&'static str, bool)> {
         };
     }
     if let Some(response) = found.response {
-        return match look {
-            Look::Chat => Some(("a response with `choices`", true)),
-            _ => (message_look(response) == look).then_some(("a response", true)),
-        };
+        return (look == Look::Chat && response.get("choices").is_some())
+            .then_some(("a response with `choices`", true));
     }
     match message_look(found.item?) {
         Look::None => None,

@@ -3,7 +3,7 @@
 use super::Dialect;
 use crate::{
     format::json::Raw,
-    model::{LaneId, RecordId},
+    model::{Kind, LaneId, Log, RecordId},
 };
 
 /// Fields that the client changes between two requests, or that the provider adds: no part of what is said.
@@ -28,8 +28,6 @@ pub(super) struct Told {
     pub(super) outside: bool,
     /// The context begins with this record of it.
     pub(super) restart: Option<RecordId>,
-    /// The body of a response, not of a request: it has more fields than a request may have.
-    pub(super) response: bool,
 }
 
 impl Told {
@@ -97,6 +95,32 @@ pub(super) fn holds_something(list: Raw<'_>) -> bool {
 /// How many messages at the head are the same.
 pub(super) fn common(told: &[Told], hashes: &[u64]) -> usize {
     told.iter().zip(hashes).take_while(|(told, hash)| told.hash == **hash).count()
+}
+
+/// How many messages of a request were said before. Clients send a response back in words of their own (fields left out,
+/// arguments written anew): the same calls at its place are the same message.
+pub(super) fn echoed(chain: &mut Chain, items: &[Raw<'_>], hashes: &[u64], log: &Log) -> usize {
+    loop {
+        let same = common(&chain.told, hashes);
+        let (Some(told), Some(item), Some(hash)) = (chain.told.get_mut(same), items.get(same), hashes.get(same)) else {
+            return same;
+        };
+        let records = log.records.get(told.range()).unwrap_or_default();
+        let calls = records.iter().filter(|record| record.kind == Kind::Call);
+        let calls: Vec<&str> = calls.filter_map(|record| Some(log.syms.name(record.id?))).collect();
+        if calls.is_empty() || calls != calls_of(*item) {
+            return same;
+        }
+        told.hash = *hash;
+    }
+}
+
+/// Ids of the calls of a message or an item.
+fn calls_of(item: Raw<'_>) -> Vec<String> {
+    let id = |call: Raw<'_>, name: &str| call.get_str(name).map(std::borrow::Cow::into_owned);
+    let listed = item.get("tool_calls").into_iter().flat_map(Raw::items).filter_map(|call| id(call, "id"));
+    let own = id(item, "call_id").filter(|_| item.get("output").is_none());
+    listed.chain(own).collect()
 }
 
 /// The conversation that a request goes on with: the one of which it repeats most; else one of the same system and

@@ -32,12 +32,6 @@ impl Lint {
 
     /// A message with a role.
     pub(super) fn message(&mut self, line: &Line<'_>, message: Raw<'_>, role: &str, log: &mut Log) {
-        let empty = |block: Raw<'_>| {
-            block.field_is("type", "text") && block.get_str("text").is_some_and(|text| text.trim().is_empty())
-        };
-        if message.get("content").is_some_and(|content| content.items().any(empty)) {
-            self.say(line, "A block of text is empty: Anthropic refuses the list with it.", log);
-        }
         match role {
             "assistant" => self.batch = true,
             "tool" if self.batch => {}
@@ -47,14 +41,6 @@ impl Lint {
                 self.say(line, text, log);
             }
             _ => self.batch = false,
-        }
-        let blocks = || message.get("content").into_iter().flat_map(Raw::items);
-        if role == "user" {
-            let text = blocks().position(|block| block.field_is("type", "text"));
-            let result = blocks().enumerate().filter(|(_, block)| block.field_is("type", "tool_result")).last();
-            if text.zip(result).is_some_and(|(text, (result, _))| text < result) {
-                self.say(line, "A result stands behind text of its turn: Anthropic wants results first.", log);
-            }
         }
     }
 

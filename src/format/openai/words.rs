@@ -40,7 +40,7 @@ const UNKNOWN: [&str; 7] = [
 const FAILED: [&str; 2] = ["An error occurred while running the tool.", "Error: "];
 
 /// Items of Responses that open a call, and the type of their answer.
-pub(super) const PAIRS: [(&str, &str); 8] = [
+pub(in crate::format) const PAIRS: [(&str, &str); 8] = [
     ("function_call", "function_call_output"),
     ("custom_tool_call", "custom_tool_call_output"),
     ("shell_call", "shell_call_output"),
@@ -51,7 +51,7 @@ pub(super) const PAIRS: [(&str, &str); 8] = [
     ("program", "program_output"),
 ];
 /// Items that hold call and answer in one.
-pub(super) const SELF_CONTAINED: [&str; 6] = [
+pub(in crate::format) const SELF_CONTAINED: [&str; 6] = [
     "file_search_call",
     "web_search_call",
     "code_interpreter_call",
@@ -60,10 +60,10 @@ pub(super) const SELF_CONTAINED: [&str; 6] = [
     "mcp_call",
 ];
 /// Opaque items that stand for everything before them.
-pub(super) const COMPACTIONS: [&str; 3] = ["compaction", "compaction_summary", "context_compaction"];
+pub(in crate::format) const COMPACTIONS: [&str; 3] = ["compaction", "compaction_summary", "context_compaction"];
 
 /// What a text of the user role is.
-pub(super) fn voice(text: &str) -> (Kind, Flags) {
+pub(in crate::format) fn voice(text: &str) -> (Kind, Flags) {
     let starts = |firsts: &[&str]| firsts.iter().any(|first| text.starts_with(first));
     if starts(&SUMMARIES) {
         (Kind::Summary, Flags::NONE)
@@ -75,7 +75,7 @@ pub(super) fn voice(text: &str) -> (Kind, Flags) {
 }
 
 /// What a result says of its call.
-pub(super) fn outcome(text: &str, failed: bool) -> (Kind, Flags) {
+pub(in crate::format) fn outcome(text: &str, failed: bool) -> (Kind, Flags) {
     let text = text.trim_start();
     if UNKNOWN.iter().any(|first| text.starts_with(first)) || text.trim_end() == "aborted" {
         (Kind::Abandoned, Flags::UNKNOWN_OUTCOME)
@@ -87,12 +87,12 @@ pub(super) fn outcome(text: &str, failed: bool) -> (Kind, Flags) {
 }
 
 /// Words of the system, or of the developer in its place.
-pub(super) fn is_system(item: Raw<'_>) -> bool {
+pub(in crate::format) fn is_system(item: Raw<'_>) -> bool {
     item.field_is("role", "system") || item.field_is("role", "developer")
 }
 
 /// True for an item of Responses, whether its type is known or only looks like a call.
-pub(super) fn is_item(value: Raw<'_>) -> bool {
+pub(in crate::format) fn is_item(value: Raw<'_>) -> bool {
     let Some(kind) = value.get_str("type") else {
         return value.get("role").is_some_and(Raw::is_string) && value.get("content").is_some();
     };
@@ -105,7 +105,7 @@ pub(super) fn is_item(value: Raw<'_>) -> bool {
 }
 
 /// The text of a content value: a string, or the texts of its blocks.
-pub(super) fn text_of(content: Raw<'_>) -> String {
+pub(in crate::format) fn text_of(content: Raw<'_>) -> String {
     if let Some(text) = content.str() {
         return text.into_owned();
     }
