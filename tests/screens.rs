@@ -38,6 +38,10 @@ impl Driven {
         let folder = if sample == "demo.jsonl" { "assets" } else { "sample-sessions" };
         let path = Path::new(folder).join(sample);
         let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        Self::of(sample, bytes, size, theme, symbols)
+    }
+
+    fn of(sample: &str, bytes: Vec<u8>, size: (u16, u16), theme: Theme, symbols: Symbols) -> Self {
         let options = Options {
             name: sample.to_string(),
             stem: sample.trim_end_matches(".jsonl").to_string(),
@@ -246,8 +250,28 @@ fn by_hand_in_other_clothes() {
     check("abandon-lost-120x40", &driven, size, false);
 }
 
+/// Words alone are the same in the logs of two APIs.
+fn ambiguous(size: (u16, u16), theme: Theme, symbols: Symbols) -> Driven {
+    let words = r#"[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]"#;
+    Driven::of("chat.json", words.into(), size, theme, symbols)
+}
+
+#[test]
+fn which_format_it_is() {
+    for (w, h) in [(60, 15), (80, 24), (120, 40)] {
+        let mut driven = ambiguous((w, h), DARK, Symbols::Unicode);
+        driven.press("j");
+        check(&format!("which-{w}x{h}"), &driven, (w, h), false);
+    }
+    let size = (60, 15);
+    check("which-mono-60x15", &ambiguous(size, MONO, Symbols::Unicode), size, false);
+    check("which-light-60x15", &ambiguous(size, LIGHT, Symbols::Unicode), size, true);
+    check("which-ascii-60x15", &ambiguous(size, MONO, Symbols::Ascii), size, false);
+}
+
 #[test]
 fn no_size_panics() {
+    at_any_size(&mut ambiguous((80, 24), DARK, Symbols::Unicode), "");
     let mut driven = Driven::open("critical.jsonl", (80, 24), DARK, Symbols::Unicode);
     for keys in [
         "",
@@ -266,13 +290,17 @@ fn no_size_panics() {
         "Esc A",
         "Esc q a",
     ] {
-        driven.press(keys);
-        for w in (0..=20).chain([59, 60, 61, 79, 99, 100, 120, 159, 160, 200, 500]) {
-            for h in (0..=16).chain([24, 40, 50, 200]) {
-                driven.tell(Msg::Resize(w, h));
-                driven.tell(Msg::Settle(driven.now));
-                driven.draw((w, h));
-            }
+        at_any_size(&mut driven, keys);
+    }
+}
+
+fn at_any_size(driven: &mut Driven, keys: &str) {
+    driven.press(keys);
+    for w in (0..=20).chain([59, 60, 61, 79, 99, 100, 120, 159, 160, 200, 500]) {
+        for h in (0..=16).chain([24, 40, 50, 200]) {
+            driven.tell(Msg::Resize(w, h));
+            driven.tell(Msg::Settle(driven.now));
+            driven.draw((w, h));
         }
     }
 }

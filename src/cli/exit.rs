@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::{
     commit::{CommitError, UndoError},
     export::ErrorReport,
-    format::ForkError,
+    format::{Detection, ForkError, Format},
     model::show_line,
     plan::{DraftError, PlanError},
     source::SourceError,
@@ -21,7 +21,7 @@ pub(super) const CHANGED: u8 = 14;
 pub(super) const USAGE: u8 = 2;
 /// Ctrl-C.
 pub(super) const INTERRUPTED: u8 = 130;
-/// The input is no transcript.
+/// The input is no transcript, or could be one of more than one format.
 pub(super) const NOT_A_TRANSCRIPT: u8 = 15;
 
 /// A failure on its way out.
@@ -47,6 +47,15 @@ impl Failure {
             format!("{path} is not a transcript that cutline knows."),
             "If you know its format, force it with --format (`cutline formats` lists them); for a format of your own write a map and name it with --map.",
         )
+    }
+
+    /// The file fits formats equally well, so none of them is taken for granted.
+    pub(super) fn ambiguous(path: &str, tie: &Detection) -> Self {
+        let path = if path == "-" { "Standard input" } else { path };
+        let names: Vec<&str> = tie.formats().map(Format::name).collect();
+        let message = format!("{path} fits {} formats equally well: {}.", names.len(), names.join(", "));
+        let hint = format!("Name the one it is: --format {}.", tie.format.name());
+        Self::new(NOT_A_TRANSCRIPT, "ambiguous-format", message, hint)
     }
 
     /// Tells it: as a document on stdout with `--json`, else as sentences on stderr.

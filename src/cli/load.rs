@@ -65,6 +65,9 @@ pub(super) fn load(path: &Path, format: Option<Format>, settings: Settings) -> R
     if session.detection().is_none() {
         return Err(Failure::not_a_transcript(&name));
     }
+    if let Some(tie) = session.tie() {
+        return Err(Failure::ambiguous(&name, tie));
+    }
     let sha256 = hex(&hash.finalize());
     Ok(Loaded { session, payload: files, sha256, path: name })
 }

@@ -26,8 +26,30 @@ pub struct Detection {
     pub format: Format,
     /// Sentences for people, strongest first.
     pub reasons: Vec<String>,
-    /// Formats that fit just as well; one of them can be named with `--format`.
-    pub rivals: Vec<Format>,
+    /// Formats that fit just as well: only a person can say which one it is.
+    pub rivals: Vec<Rival>,
+}
+
+/// A format that fits just as well as the one that stands first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rival {
+    /// The format.
+    pub format: Format,
+    /// Sentences for people, strongest first.
+    pub reasons: Vec<String>,
+}
+
+impl Detection {
+    /// Every format that fits, the first one included, with its reasons.
+    pub fn candidates(&self) -> impl Iterator<Item = (Format, &[String])> {
+        let rivals = self.rivals.iter().map(|rival| (rival.format, rival.reasons.as_slice()));
+        std::iter::once((self.format, self.reasons.as_slice())).chain(rivals)
+    }
+
+    /// Every format that fits.
+    pub fn formats(&self) -> impl Iterator<Item = Format> + '_ {
+        self.candidates().map(|(format, _)| format)
+    }
 }
 
 /// Looks at the first whole lines of a file. `None`: nothing here is a transcript that cutline knows.
@@ -51,7 +73,9 @@ pub fn detect(lines: &[&[u8]]) -> Option<Detection> {
     let strong = |found: &[(usize, Evidence)]| found.iter().any(|(_, evidence)| evidence.strong);
     // Many agents write lines that look like those of an API among others that do not.
     let mostly = |found: &[(usize, Evidence)]| found.len() * 5 >= values.len() * 4;
+    // Who wrote a map means it, whatever of ours fits too.
     best(own, &values, strong)
+        .or_else(|| best(Mapping::own().into_iter().map(Format::Mapped), &values, strong))
         .or_else(|| best(Mapping::all().into_iter().map(Format::Mapped), &values, strong))
         .or_else(|| best(api(), &values, |found| strong(found) && mostly(found)))
         // Words alone are the same in all of them; what is written by items says so.
@@ -63,8 +87,8 @@ fn is_api(format: Format) -> bool {
     matches!(format, Format::Anthropic | Format::OpenAiChat | Format::OpenAiResponses)
 }
 
-/// The format that the most lines speak for, of those whose evidence is `enough`; among equals the first, and it says
-/// so.
+/// The format that the most lines speak for, then the one with the most strong lines, of those whose evidence is
+/// `enough`; what is equal in both is a rival.
 fn best(
     formats: impl Iterator<Item = Format>,
     values: &[(usize, Raw<'_>)],
@@ -77,15 +101,12 @@ fn best(
         })
         .filter(|(_, evidence)| !evidence.is_empty() && enough(evidence))
         .collect();
-    let most = found.iter().map(|(_, evidence)| evidence.len()).max()?;
-    found.retain(|(_, evidence)| evidence.len() == most);
-    let mut found = found.into_iter();
-    let (format, evidence) = found.next()?;
-    let rivals: Vec<Format> = found.map(|(format, _)| format).collect();
-    let mut reasons = reasons(&evidence, values.len());
-    for rival in &rivals {
-        reasons.push(format!("{} fits just as well: name it with --format if it is that", rival.name()));
-    }
+    let weight = |evidence: &[(usize, Evidence)]| (evidence.len(), evidence.iter().filter(|(_, e)| e.strong).count());
+    let most = found.iter().map(|(_, evidence)| weight(evidence)).max()?;
+    found.retain(|(_, evidence)| weight(evidence) == most);
+    let mut found = found.into_iter().map(|(format, evidence)| (format, reasons(&evidence, values.len())));
+    let (format, reasons) = found.next()?;
+    let rivals = found.map(|(format, reasons)| Rival { format, reasons }).collect();
     Some(Detection { format, reasons, rivals })
 }
 

@@ -30,7 +30,7 @@ pub mod pi;
 mod transcript;
 
 pub use capability::{Capability, Commit, Ids, LateResults};
-pub use detect::{Detection, detect};
+pub use detect::{Detection, Rival, detect};
 pub use estimate::{estimate_tokens, text_weight};
 pub use fork::{Act, ForkError, ForkOrder, Forked, Minted, Origin, Part, Rope, Settle};
 pub use frame::{Piece, pieces};

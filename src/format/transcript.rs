@@ -11,6 +11,8 @@ use crate::model::{Context, Flags, Kind, Log, NoteKind, Record};
 
 /// A line longer than this is kept as a place and a length; its bytes are never held whole.
 pub const LINE_CAP: usize = 64 << 20;
+/// Bytes that wait at most for a line that decides between formats that fit equally well.
+const HELD: usize = 8 << 20;
 /// Bytes of an oversized line in which its type is searched.
 const OVERSIZE_HEAD: usize = 64 << 10;
 
@@ -95,7 +97,7 @@ impl Transcript {
         let (torn, trailed) = (document.is_torn(), document.is_trailed());
         document.feed(bytes, &mut |item| self.item(item));
         if torn && !document.is_torn() {
-            self.settle_items(true);
+            self.settle_items(false);
         }
         (self.log.lines, self.log.physical) = document.counted();
         if document.is_trailed() && !trailed {
@@ -110,9 +112,9 @@ impl Transcript {
         if self.adapter.is_some() {
             self.take_item(item);
         } else if !self.hopeless() {
-            let speaks = detect(&[&item.bytes]).is_some();
+            let due = self.is_due(&item.bytes);
             self.early_items.push(item.owned());
-            if speaks || self.is_late() {
+            if due || self.is_many() || (self.tie().is_some() && self.is_late()) {
                 self.settle_items(false);
             }
         }
@@ -183,7 +185,8 @@ impl Transcript {
         }
     }
 
-    /// Takes the unterminated last line as a whole one, if it is whole JSON; else notes it as torn.
+    /// Takes the unterminated last line as a whole one, if it is whole JSON; else notes it as torn. What fits formats
+    /// equally well is read as the first of them, which its detection says.
     /// For files that nobody writes any more.
     pub fn finish(&mut self) {
         if self.shape == Shape::Unknown {
@@ -221,6 +224,7 @@ impl Transcript {
 
     fn finish_document(&mut self) {
         if !self.document.is_torn() {
+            self.settle_items(true);
             return;
         }
         self.log.note(NoteKind::TornTail, 0, "The document is not whole: it ends inside, or is being written.");
@@ -238,6 +242,7 @@ impl Transcript {
         let line: std::borrow::Cow<'_, [u8]> =
             if held.is_empty() { tail.into() } else { [held.as_slice(), tail].concat().into() };
         if dropped > 0 || line.len() > LINE_CAP {
+            self.decide();
             self.log.physical += 1;
             self.log.lines += 1;
             let place = Place { number: self.log.physical, offset: self.line_start, segment: self.segment };
@@ -248,9 +253,6 @@ impl Transcript {
             if !self.hopeless() {
                 self.early.push((self.line_start, line.into_owned()));
                 self.try_detect();
-            }
-            if self.is_late() {
-                self.decide();
             }
             return;
         }
@@ -270,22 +272,37 @@ impl Transcript {
     }
 
     fn try_detect(&mut self) {
-        // No line before the newest spoke for a format, so they need not be looked at again for every new one.
-        if self.early.last().is_none_or(|(_, newest)| detect(&[newest]).is_none()) {
-            return;
+        if self.early.last().is_some_and(|(_, newest)| self.is_due(newest)) {
+            self.look();
         }
-        let lines: Vec<&[u8]> = self.early.iter().map(|(_, line)| line.as_slice()).collect();
-        let Some(detection) = detect(&lines) else { return };
         // A later line may tell two formats apart that fit just as well.
-        let waits = !detection.rivals.is_empty() && !self.is_late();
-        self.detection = Some(detection);
-        if !waits {
+        if self.tie().is_none() || self.is_late() {
             self.decide();
         }
     }
 
-    /// Takes the format that was found for the one it is.
+    /// True if this line or item, the newest, may change what the format is.
+    fn is_due(&self, newest: &[u8]) -> bool {
+        let newest = detect(&[newest]);
+        match &self.detection {
+            // No line before the newest spoke for a format, so they need not be looked at again for every new one.
+            None => newest.is_some(),
+            // A line that fits the same formats equally well changes nothing between them.
+            Some(tie) => newest.is_none_or(|newest| !newest.formats().eq(tie.formats())),
+        }
+    }
+
+    /// Looks at all lines that wait.
+    fn look(&mut self) {
+        let lines: Vec<&[u8]> = self.early.iter().map(|(_, line)| line.as_slice()).collect();
+        self.detection = detect(&lines).or(self.detection.take());
+    }
+
+    /// Takes the format that was found for the one it is, of several that fit equally well the first.
     fn decide(&mut self) {
+        if self.adapter.is_none() && self.tie().is_some() {
+            self.look();
+        }
         let Some(detection) = &self.detection else { return };
         if self.adapter.is_none() {
             self.adapter = Some(detection.format.adapter(&self.stem));
@@ -295,8 +312,21 @@ impl Transcript {
         }
     }
 
+    /// Enough was seen: what fits formats equally well now is not told apart by more of it.
     fn is_late(&self) -> bool {
+        let lines: usize = self.early.iter().map(|(_, line)| line.len()).sum();
+        let items: usize = self.early_items.iter().map(|item| item.bytes.len()).sum();
+        self.is_many() || lines + items >= HELD
+    }
+
+    fn is_many(&self) -> bool {
         self.early.len().max(self.early_items.len()) >= PATIENCE
+    }
+
+    /// Formats between which only a person can choose, as far as was read. Nothing is read as one of them before more
+    /// lines decide, enough of them were seen, or the end is known.
+    pub fn tie(&self) -> Option<&Detection> {
+        self.detection.as_ref().filter(|found| !found.rivals.is_empty())
     }
 
     /// What was read.
@@ -316,7 +346,7 @@ impl Transcript {
 
     /// True if enough was seen to say that this is no transcript.
     pub fn hopeless(&self) -> bool {
-        self.adapter.is_none() && self.is_late()
+        self.adapter.is_none() && self.is_many()
     }
 
     /// Bytes after the last newline: a line that is still being written, or a torn one.

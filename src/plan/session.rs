@@ -167,6 +167,11 @@ impl Session {
         self.transcript.detection()
     }
 
+    /// Formats that fit what was read equally well; see [`Transcript::tie`].
+    pub fn tie(&self) -> Option<&Detection> {
+        self.transcript.tie()
+    }
+
     /// True once enough was read to say that this is no transcript.
     pub fn hopeless(&self) -> bool {
         self.transcript.hopeless()

@@ -1,6 +1,6 @@
 //! A dialog: what would happen, said before it happens, and what the operator has to type first.
 
-use crate::ledger::ObligationKind;
+use crate::{format::Format, ledger::ObligationKind};
 
 /// What a dialog is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub(super) enum Purpose {
     Commit,
     /// Undo the newest commit of this run.
     UndoCommit,
+    /// Choose between formats that fit equally well.
+    Format,
     /// Leave although something is staged.
     Quit,
     /// Only tells something.
@@ -47,6 +49,10 @@ pub(super) struct Fact {
 impl Fact {
     pub(super) fn new(label: &'static str, text: impl Into<String>, voice: Voice) -> Self {
         Self { label, text: text.into(), voice }
+    }
+
+    pub(super) fn quiet(label: &'static str, text: impl Into<String>) -> Self {
+        Self::new(label, text, Voice::Quiet)
     }
 
     pub(super) fn plain(label: &'static str, text: impl Into<String>) -> Self {
@@ -92,6 +98,14 @@ impl Field {
     }
 }
 
+/// One of those between which the operator chooses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pick {
+    pub(super) format: Format,
+    /// Why it may be this one.
+    pub(super) why: String,
+}
+
 /// A window that asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Dialog {
@@ -99,7 +113,9 @@ pub(super) struct Dialog {
     pub(super) title: String,
     pub(super) facts: Vec<Fact>,
     pub(super) fields: Vec<Field>,
-    /// The field that is typed into.
+    /// What can be chosen; none where nothing is chosen. A dialog has fields or picks, never both.
+    pub(super) picks: Vec<Pick>,
+    /// The field that is typed into, or the pick that Enter takes.
     pub(super) at: usize,
     /// What Enter does in the end.
     pub(super) button: &'static str,
@@ -111,8 +127,8 @@ pub(super) struct Dialog {
 
 impl Dialog {
     pub(super) fn new(purpose: Purpose, title: impl Into<String>, button: &'static str) -> Self {
-        let (facts, fields) = (Vec::new(), Vec::new());
-        Self { purpose, title: title.into(), facts, fields, at: 0, button, complaint: None, scroll: 0 }
+        let (facts, fields, picks) = (Vec::new(), Vec::new(), Vec::new());
+        Self { purpose, title: title.into(), facts, fields, picks, at: 0, button, complaint: None, scroll: 0 }
     }
 
     /// A window that only tells.

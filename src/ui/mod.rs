@@ -15,6 +15,7 @@
 //! what `commit` writes for it and the operator typed a word for; start anything but the operator's editor.
 
 mod action;
+mod again;
 mod by_hand;
 mod dialog;
 mod editor;
@@ -38,7 +39,7 @@ mod view;
 pub use action::{Action, Group, table as action_table};
 pub use hands::{Desk, Hands, Liveness, Order, Told, Writer, Written};
 pub use layout::{Regions, layout};
-pub use msg::{Drafted, Effect, Msg};
+pub use msg::{Drafted, Effect, Msg, ReadAgain};
 pub use picker::{Choice, Picker};
 pub use run::{End, Feeder, run};
 pub use state::{Focus, Options, State};

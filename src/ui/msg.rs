@@ -4,8 +4,9 @@ use ratatui::crossterm::event::KeyEvent;
 
 use super::hands::{Order, Told, Writer, Written};
 use crate::{
+    format::Format,
     model::{Body, Millis},
-    plan::{Abandonment, Draft, Wish, summary::Prose},
+    plan::{Abandonment, Draft, Session, Wish, summary::Prose},
     source::Feed,
 };
 
@@ -16,6 +17,16 @@ impl std::fmt::Debug for Drafted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let span = self.0.as_ref().map(|draft| draft.wish.span);
         f.debug_tuple("Drafted").field(&span).finish()
+    }
+}
+
+/// Answer to [`Effect::ReadAs`]: everything that was fed so far, read as this format; or why it could not be read again.
+pub struct ReadAgain(pub Format, pub Result<Box<Session>, String>);
+
+impl std::fmt::Debug for ReadAgain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let bytes = self.1.as_ref().map(|session| session.bytes());
+        f.debug_tuple("ReadAgain").field(&self.0.name()).field(&bytes).finish()
     }
 }
 
@@ -44,6 +55,8 @@ pub enum Msg {
     Found(Result<Vec<usize>, String>),
     /// Answer to [`Effect::Draft`].
     Drafted(Drafted),
+    /// Answer to [`Effect::ReadAs`].
+    ReadAgain(ReadAgain),
     /// What was staged for this transcript in an earlier run.
     Staged(Vec<Abandonment>),
     /// Answer to [`Effect::Stage`]: why it could not be stored.
@@ -107,6 +120,8 @@ pub enum Effect {
     Summarise,
     /// End the summariser command.
     CancelSummary,
+    /// Read everything that was fed so far again, as this format.
+    ReadAs(Format),
     /// Look at the file now instead of at the next tick.
     Look,
     /// Open this transcript instead.

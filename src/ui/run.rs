@@ -11,7 +11,7 @@ use std::{
 use ratatui::crossterm::event::{Event, KeyEventKind};
 
 use super::{
-    Effect, Msg, State,
+    Effect, Msg, ReadAgain, State,
     by_hand::ByHand,
     hands::Hands,
     keys,
@@ -265,6 +265,10 @@ impl Run<'_> {
             Effect::LoadBody(at) => {
                 let body = self.files.as_ref().and_then(|files| self.state.session().body(at, files));
                 self.tell(Msg::Body(at, body));
+            }
+            Effect::ReadAs(format) => {
+                let read = self.read_as(format).map(Box::new);
+                self.tell(Msg::ReadAgain(ReadAgain(format, read)));
             }
             Effect::Search(pattern) => {
                 let found = self.search(&pattern);

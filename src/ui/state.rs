@@ -189,6 +189,11 @@ impl State {
         }
     }
 
+    /// A session of this transcript of which nothing was read yet.
+    pub(super) fn fresh(&self, format: Option<Format>) -> Session {
+        Session::new(format, &self.options.stem, self.options.settings)
+    }
+
     /// A screen to choose a session from.
     pub fn choosing(options: Options, picker: Picker, size: (u16, u16), now: Millis) -> Self {
         Self { picker: Some(picker), ..Self::new(options, size, now) }

@@ -54,8 +54,7 @@ fn a_plain_list_fits_two_dialects() {
     let bytes = array(&json!([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]));
     let session = session(&bytes);
     let detection = session.detection().unwrap();
-    let mut all: Vec<&str> = detection.rivals.iter().map(|format| format.name()).collect();
-    all.push(detection.format.name());
+    let mut all: Vec<&str> = detection.formats().map(cutline::format::Format::name).collect();
     all.sort_unstable();
     assert_eq!(all, ["anthropic", "openai-chat"]);
 }

@@ -56,6 +56,12 @@ impl Claude {
         if content.is_string() {
             log.push(base.fill(line.record(Kind::Assistant, content)));
         }
+        if !content.is_string() && !content.is_array() {
+            log.not_understood += 1;
+            let text = "The message has no content that is known; the line is kept as it is.";
+            log.note(NoteKind::NotUnderstood, line.number, text);
+            log.push(base.fill(quiet(line, Kind::Opaque, line.value)));
+        }
         for block in content.items() {
             let inner = Envelope::of(block);
             let name = inner.text("type").unwrap_or_default();

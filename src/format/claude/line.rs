@@ -150,7 +150,8 @@ impl Claude {
             None => self.unnamed_response(env, log),
         });
         let first = log.next_id();
-        let made = message.get("content").map(|content| self.assistant_blocks(line, content, *base, log));
+        let content = message.get("content").unwrap_or(line.value);
+        let made = self.assistant_blocks(line, content, *base, log);
         if !base.flags.has(Flags::REPEAT) && log.next_id() > first {
             if (!local || api_error)
                 && self.retrying.remove(&base.lane)
@@ -163,7 +164,7 @@ impl Claude {
                 self.usage(&message, base.response, log);
             }
         }
-        (if api_error { Role::ApiError } else { Role::Response }, made.unwrap_or_default())
+        (if api_error { Role::ApiError } else { Role::Response }, made)
     }
 
     /// Copies by third parties drop the ids of messages: lines that hang on each other are one message then.

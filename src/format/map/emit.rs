@@ -3,7 +3,7 @@
 use super::{
     mapped::Mapped,
     order::{Kept, Row},
-    pointer::Paths,
+    pointer::{Paths, Pointer},
     rule::{Emission, Reach, State, Verb, emissions},
 };
 use crate::{
@@ -28,6 +28,26 @@ struct Place<'l, 'a> {
 /// Tokens that the runtime writes where it answers a call itself.
 const PLACEHOLDER: u32 = 4;
 
+/// What a usage rule says of a record.
+struct Figures {
+    input: u64,
+    output: u64,
+    window: Option<u64>,
+}
+
+/// The figures that `found` names; `None` where no number stands at all.
+fn figures(record: Raw<'_>, found: &Emission<'_>) -> Option<Figures> {
+    let figures = &found.rule.figures;
+    let sum = |paths: &[Pointer]| {
+        let numbers = paths.iter().filter_map(|path| path.first(found.item, record).and_then(number));
+        numbers.fold(None, |sum: Option<u64>, number| Some(sum.unwrap_or(0).saturating_add(number)))
+    };
+    let window = figures.window.first(found.item, record).and_then(number).filter(|window| *window > 0);
+    let (input, output) = (sum(&figures.input), sum(&figures.output));
+    let any = input.or(output).or(window).is_some();
+    any.then(|| Figures { input: input.unwrap_or(0), output: output.unwrap_or(0), window })
+}
+
 impl Mapped {
     /// One record of the file. With `instead` it takes the place of that row.
     pub(super) fn row(&mut self, line: &Line<'_>, record: Raw<'_>, instead: Option<u32>, again: bool, log: &mut Log) {
@@ -47,8 +67,10 @@ impl Mapped {
             kept = self.apply(&at, emission, log).or(kept);
         }
         if log.next_id() == first {
-            let figures = found.iter().any(|emission| emission.rule.emit == Verb::Usage);
-            if found.is_empty() {
+            let usage = || found.iter().filter(|emission| emission.rule.emit == Verb::Usage);
+            let figures: Vec<Figures> = usage().filter_map(|emission| figures(record, emission)).collect();
+            // Rules for tokens alone read nothing where no number stands.
+            if usage().count() == found.len() && figures.is_empty() {
                 log.not_understood += 1;
                 log.note(
                     NoteKind::NotUnderstood,
@@ -56,7 +78,7 @@ impl Mapped {
                     "No rule of the map reads this line; it is kept as it is.",
                 );
                 self.push(&at, Self::plain_record(&at, Kind::Opaque, record), log);
-            } else if !figures {
+            } else if figures.iter().all(|figures| figures.input == 0 && figures.output == 0) {
                 self.push(&at, Self::plain_record(&at, Kind::Notice, record), log);
             }
         }
@@ -283,13 +305,7 @@ impl Mapped {
     }
 
     fn measure(&mut self, at: &Place<'_, '_>, found: &Emission<'_>, log: &mut Log) {
-        let figures = &found.rule.figures;
-        let sum = |paths: &[super::pointer::Pointer]| {
-            let numbers = paths.iter().filter_map(|path| path.first(found.item, at.record).and_then(number));
-            numbers.fold(0u64, u64::saturating_add)
-        };
-        let window = figures.window.first(found.item, at.record).and_then(number).filter(|window| *window > 0);
-        let (input, output) = (sum(&figures.input), sum(&figures.output));
+        let Some(Figures { input, output, window }) = figures(at.record, found) else { return };
         self.facts.window = window.or(self.facts.window);
         if input > 0 || output > 0 {
             let record = log.next_id().saturating_sub(1);

@@ -133,12 +133,15 @@ impl Adapter for Mapped {
             log.lane("main");
         }
         self.learn(line.value);
-        let Some(records) = &self.mapping.map().records else {
+        let map = self.mapping.map();
+        let records = map.records.as_ref().map(|records| records.all(line.value, line.value)).unwrap_or_default();
+        // A line that holds no records and does not speak for this format is not read as an empty session: it is kept.
+        if map.records.is_none() || (records.is_empty() && !map.speaks(line.value)) {
             self.take(line, line.value, log);
             return;
-        };
+        }
         // Each record becomes a line of its own: a document is large, and one record is what is read again.
-        for record in records.all(line.value, line.value) {
+        for record in records {
             let (at, len) = record.range();
             let bytes = line.bytes.get(at as usize..(at as usize).saturating_add(len as usize)).unwrap_or_default();
             let Ok(value) = Raw::parse(bytes) else { continue };

@@ -243,9 +243,14 @@ impl Mapping {
         }
     }
 
+    /// The user's own maps.
+    pub fn own() -> Vec<Self> {
+        OWN.get().cloned().unwrap_or_default()
+    }
+
     /// Every map that is known: those of the user first, then those of the program, none of a name that came before.
     pub fn all() -> Vec<Self> {
-        let mut all: Vec<Self> = OWN.get().cloned().unwrap_or_default();
+        let mut all = Self::own();
         for mapping in builtin::all() {
             if !all.contains(mapping) {
                 all.push(*mapping);

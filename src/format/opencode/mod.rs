@@ -257,7 +257,7 @@ impl Adapter for OpenCode {
             }
         } else if value.get("parts").is_some() {
             self.message(value, line, log);
-        } else if let Some(info) = value.get("info") {
+        } else if let Some(info) = value.get("info").filter(|info| info.get("id").is_some()) {
             self.header(info, line);
         } else {
             log.not_understood += 1;

@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{abandon, commit, stage};
+use super::{abandon, commit, stage, which};
 use crate::ui::{
     Effect, State,
     dialog::{Dialog, Must, Purpose},
@@ -13,6 +13,9 @@ const LONGEST: usize = 2_000;
 
 pub(super) fn key(state: &mut State, key: KeyEvent) -> Vec<Effect> {
     let Some(dialog) = &mut state.hand.dialog else { return Vec::new() };
+    if dialog.purpose == Purpose::Format {
+        return which::key(state, key);
+    }
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     let bare = dialog.fields.is_empty();
     match key.code {
@@ -83,6 +86,6 @@ fn enter(state: &mut State) -> Vec<Effect> {
         Purpose::Commit => commit::confirmed(state),
         Purpose::UndoCommit => stage::undo_confirmed(state),
         Purpose::Quit => vec![Effect::Quit],
-        Purpose::Told => Vec::new(),
+        Purpose::Told | Purpose::Format => Vec::new(),
     }
 }

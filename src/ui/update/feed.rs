@@ -1,6 +1,6 @@
 //! Bytes and news of the followed file.
 
-use super::{abandon, commit, movement};
+use super::{abandon, commit, movement, which};
 use crate::{
     model::{Note, Record},
     plan::Session,
@@ -23,8 +23,7 @@ pub(super) fn feed(state: &mut State, feed: Feed) {
         }
         Feed::Reset { keep, reason } => {
             let kept = own(&state.session).filter(|record| record.offset + u64::from(record.line_len) < keep).count();
-            let (format, settings) = (state.options.format, state.options.settings);
-            let session = Session::new(format, &state.options.stem, settings);
+            let session = state.fresh(state.options.format);
             state.rebuild = Some(Rebuild { session, reason, kept, waits: false });
         }
         Feed::Progress { read, total } => state.news.progress = (read < total).then_some((read, total)),
@@ -93,6 +92,7 @@ pub(super) fn settle(state: &mut State) {
         return;
     }
     let shift = state.session.refresh();
+    which::refresh(state);
     if shift.kept < shift.before {
         state.heads.retain(|position, _| *position < shift.kept);
         state.search.upto = 0;

@@ -11,8 +11,9 @@ mod panes;
 mod picking;
 mod preview;
 mod stage;
+mod which;
 
-use super::{Effect, Msg, State, state::Popup, text::BodyView};
+use super::{Effect, Msg, ReadAgain, State, state::Popup, text::BodyView};
 
 /// Takes one message.
 pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
@@ -60,6 +61,10 @@ pub fn update(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Found(found) => {
             jump::found(state, found);
             state.wanted()
+        }
+        Msg::ReadAgain(ReadAgain(format, read)) => {
+            which::read_again(state, format, read.map(|session| *session));
+            Vec::new()
         }
         Msg::Staged(staged) => {
             stage::restored(state, staged);

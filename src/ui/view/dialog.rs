@@ -9,7 +9,7 @@ use crate::{
     model::Shown,
     ui::{
         State,
-        dialog::{Dialog, Field, Must, Voice},
+        dialog::{Dialog, Field, Must, Purpose, Voice},
         text::wrap,
     },
 };
@@ -32,13 +32,15 @@ pub(super) fn draw(state: &State, area: Rect, buf: &mut Buffer) {
     let facts = facts(state, dialog, inner);
     let fields: Vec<(String, bool)> =
         dialog.fields.iter().map(|field| (line(state, field), field.is_right())).collect();
-    let gap = usize::from(!fields.is_empty() && !facts.is_empty());
+    let gap = usize::from(!facts.is_empty() && fields.len() + dialog.picks.len() > 0);
     let complaint = usize::from(!fields.is_empty());
     let most = usize::from(area.height) - 2;
+    let listed = (dialog.picks.len() * 2).min(most.saturating_sub(gap + facts.len().min(1)));
     // Fields always fit if anything does: facts give way and can be scrolled.
-    let room = most.saturating_sub(fields.len() + gap + complaint);
+    let room = most.saturating_sub(fields.len() + listed + gap + complaint);
     let shown = facts.len().min(room);
-    let height = u16::try_from(shown + gap + fields.len() + complaint + 2).unwrap_or(u16::MAX).min(area.height);
+    let height = shown + gap + fields.len() + listed + complaint + 2;
+    let height = u16::try_from(height).unwrap_or(u16::MAX).min(area.height);
     let frame = Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
     window(state, dialog, frame, facts.len() > shown, buf);
     let scroll = dialog.scroll.min(facts.len() - shown);
@@ -49,6 +51,8 @@ pub(super) fn draw(state: &State, area: Rect, buf: &mut Buffer) {
         y += 1;
     }
     y += u16::try_from(gap).unwrap_or(0);
+    let list = Rect { x: frame.x + 2, y, width: frame.width - 4, height: u16::try_from(listed).unwrap_or(0) };
+    picks(state, dialog, list, buf);
     let first = (dialog.at + 1).saturating_sub(most.saturating_sub(shown + gap + complaint));
     for (n, (text, right)) in fields.iter().enumerate().skip(first) {
         if y + 1 >= frame.y + frame.height {
@@ -75,14 +79,19 @@ fn window(state: &State, dialog: &Dialog, frame: Rect, more: bool, buf: &mut Buf
     boxed(frame, Border::heavy(state), theme.strong(), buf);
     let title = format!(" {} ", Shown::cut(&dialog.title, usize::from(frame.width).saturating_sub(6)));
     put(buf, frame.x + 2, frame.y, frame.width - 4, &title, theme.strong());
+    let choose = if dialog.picks.is_empty() { "" } else { "j/k choose · " };
     let enter = match dialog.fields.len() {
         0 => format!("Enter {}", dialog.button),
         n if dialog.at + 1 < n => "Enter next field".to_string(),
         _ => format!("Enter {}", dialog.button),
     };
-    let esc = if dialog.fields.is_empty() && dialog.button == "close" { "" } else { " · Esc cancel" };
+    let esc = match dialog.purpose {
+        Purpose::Told => "",
+        Purpose::Format => " · Esc leave",
+        _ => " · Esc cancel",
+    };
     let scroll = if more { "PgDn more · " } else { "" };
-    let foot = format!(" {scroll}{enter}{esc} ");
+    let foot = format!(" {scroll}{choose}{enter}{esc} ");
     let wide = u16::try_from(foot.width()).unwrap_or(0).min(frame.width - 4);
     let (x, y) = (frame.x + frame.width - 2 - wide, frame.y + frame.height - 1);
     put(buf, x, y, wide, &foot, theme.strong());
@@ -106,6 +115,25 @@ fn facts(state: &State, dialog: &Dialog, width: usize) -> Vec<(&'static str, Str
         }
     }
     lines
+}
+
+/// What can be chosen, two lines each; the one that Enter takes is always among them.
+fn picks(state: &State, dialog: &Dialog, area: Rect, buf: &mut Buffer) {
+    let theme = state.options.theme;
+    let (on, off) = if state.options.symbols == Symbols::Unicode { ("(•)", "( )") } else { ("(*)", "( )") };
+    let mut rows: Vec<(String, Style)> = Vec::new();
+    for (n, pick) in dialog.picks.iter().enumerate() {
+        let (mark, style) = if n == dialog.at { (on, theme.strong()) } else { (off, theme.text()) };
+        rows.push((format!("{mark} {} {} ({})", n + 1, pick.format.title(), pick.format.name()), style));
+        rows.push((format!("      {}", pick.why), theme.quiet()));
+    }
+    let height = usize::from(area.height);
+    let first = (dialog.at * 2 + 2).saturating_sub(height.max(2));
+    for (n, (row, style)) in rows.iter().skip(first).take(height).enumerate() {
+        let y = area.y + u16::try_from(n).unwrap_or(0);
+        let safe = Shown::cut(row, usize::from(area.width)).into_string();
+        put(buf, area.x, y, area.width, &safe, *style);
+    }
 }
 
 /// The label of a field, safe.

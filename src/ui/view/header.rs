@@ -47,7 +47,7 @@ fn small(state: &State) -> Line<'static> {
 fn who(state: &State, width: u16) -> Line<'static> {
     let theme = state.options.theme;
     let facts = state.session.facts();
-    let format = state.session.detection().map_or("", |detection| detection.format.name());
+    let format = state.session.adapter().map_or("", |adapter| adapter.format().name());
     let version = facts.version.or(facts.generation.map(str::to_string)).unwrap_or_default();
     let mut left = vec![Span::styled(" cutline ", theme.strong()), Span::raw(" ")];
     let right = liveness(state);

@@ -30,7 +30,7 @@ pub(super) fn draw(state: &State, regions: &Regions, buf: &mut Buffer) {
     };
     let inner = pane(state, regions, Focus::Transcript, "Transcript", &right, buf);
     if state.len() == 0 {
-        let text = if state.session.detection().is_some() { "no records yet" } else { "nothing read yet" };
+        let text = if state.session.adapter().is_some() { "no records yet" } else { "nothing read yet" };
         super::put(buf, inner.x + 1, inner.y, inner.width, text, state.options.theme.quiet());
         return;
     }
