@@ -177,9 +177,12 @@ impl OpenCode {
     fn silent(&mut self, message: Message<'_>, name: &str, step: usize, part: Raw<'_>, line: &Line<'_>, log: &mut Log) {
         let record = log.push(Record { time: message.time, tokens: 0, text: 0, ..line.record(Kind::Notice, part) });
         match name {
-            "compaction" if message.user => {
+            "compaction" => {
                 let id = message.info.get_str("id").map(std::borrow::Cow::into_owned).unwrap_or_default();
-                self.asked = Some((id, record, self.sent.len()));
+                // Older sessions mark the assistant's message; no summary follows there.
+                if message.user {
+                    self.asked = Some((id, record, self.sent.len()));
+                }
                 let automatic = part.get("auto").and_then(Raw::bool) == Some(true);
                 log.boundaries.push(Boundary { line: line.number, before: None, automatic });
             }
